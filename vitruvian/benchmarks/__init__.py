@@ -1,0 +1,1 @@
+"""Timings, one chapter per file, peers measured in the same run."""

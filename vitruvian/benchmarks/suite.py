@@ -1,0 +1,60 @@
+"""Timings, with peers measured in the same run so that ratios mean something on a noisy machine.
+
+A chapter is a module of this package (`benchmarks/skeleton.py`); its cases are functions marked with `@timing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds for our way and for each peer's; `ratio` is ours over the fastest peer's, None without peers."""
+
+    seconds: float
+    peers: dict[str, float] = field(default_factory=dict)
+    detail: str = ""  # sizes: bodies, DOF, cells, steps
+    figures: dict[str, float] = field(
+        default_factory=dict
+    )  # anything else measured: iterations, memory in MB
+
+    @property
+    def ratio(self) -> float | None:
+        return self.seconds / min(self.peers.values()) if self.peers else None
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str  # chapter/case
+    text: str
+    measure: Callable[[], Timing]
+
+
+def timing(function: Callable[[], Timing]) -> Case:
+    """Mark a function of a chapter as a benchmark case."""
+    chapter = function.__module__.rsplit(".", 1)[-1]
+    text = (function.__doc__ or "").strip().splitlines()
+    return Case(f"{chapter}/{function.__name__.replace('_', '-')}", text[0] if text else "", function)
+
+
+def interleaved(
+    runs: dict[str, Callable[[], object]], *, repeats: int = 7, least_seconds: float = 0.02
+) -> dict[str, float]:
+    """Best seconds per call of each function, measured turn by turn so that all meet the same noise."""
+    calls = {}
+    for name, run in runs.items():
+        run()  # compile, warm caches
+        start = perf_counter()
+        run()
+        calls[name] = max(1, int(least_seconds / max(perf_counter() - start, 1e-9)))
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = perf_counter()
+            for _ in range(calls[name]):
+                run()
+            best[name] = min(best[name], (perf_counter() - start) / calls[name])
+    return best

@@ -1,0 +1,1 @@
+"""Cavities, lung pressure, airflow, voice."""

@@ -1,0 +1,1 @@
+"""Bone-flesh, skin-water, and the coupled cycle."""

@@ -1,0 +1,1 @@
+"""Surfaces, level sets, sampling."""

@@ -1,0 +1,1 @@
+"""Line muscles: paths, forces, activation dynamics."""

@@ -1,0 +1,1 @@
+"""Bones, joints, kinematics, dynamics."""

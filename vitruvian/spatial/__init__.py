@@ -1,0 +1,1 @@
+"""Rigid motions: SE(3), twists, splines on SE(3)."""

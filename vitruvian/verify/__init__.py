@@ -1,0 +1,1 @@
+"""The verification book: one chapter per file, one claim per function."""

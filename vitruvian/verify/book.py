@@ -1,0 +1,54 @@
+"""The verification book: claims about the physics, each measured anew when asked.
+
+A chapter is a module of this package (`verify/skeleton.py`); its claims are functions marked with `@claim`. A claim returns a
+`Finding`: the value measured, the reference that it should equal, and the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """|value - reference| <= tolerance is what a claim means by true."""
+
+    value: float
+    reference: float
+    tolerance: float
+    unit: str = ""
+    detail: str = ""  # one line for the reader: sizes, where the worst case was
+
+    @property
+    def passed(self) -> bool:
+        return bool(abs(self.value - self.reference) <= self.tolerance)  # NaN fails
+
+    @classmethod
+    def error(cls, value: float, tolerance: float, unit: str = "", detail: str = "") -> Finding:
+        """An error that should vanish: reference 0."""
+        return cls(float(value), 0.0, tolerance, unit, detail)
+
+    @classmethod
+    def within(cls, value: float, low: float, high: float, unit: str = "", detail: str = "") -> Finding:
+        """A value that should lie in a band: reference is its middle, tolerance half its width."""
+        return cls(float(value), 0.5 * (low + high), 0.5 * (high - low), unit, detail)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line of the book."""
+
+    name: str  # chapter/claim
+    text: str  # first line of the function's docstring
+    measure: Callable[[], Finding]
+
+
+def claim(function: Callable[[], Finding]) -> Claim:
+    """Mark a function of a chapter as a claim; `aba_equals_pinocchio` becomes `chapter/aba-equals-pinocchio`.
+
+    A claim that needs a peer that is not installed raises `MissingExtra`; it is then reported as skipped.
+    """
+    chapter = function.__module__.rsplit(".", 1)[-1]
+    text = (function.__doc__ or "").strip().splitlines()
+    return Claim(f"{chapter}/{function.__name__.replace('_', '-')}", text[0] if text else "", function)

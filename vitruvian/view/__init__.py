@@ -1,0 +1,1 @@
+"""Browser viewer, pictures, films."""

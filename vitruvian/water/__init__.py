@@ -1,0 +1,1 @@
+"""Incompressible flow with a free surface."""

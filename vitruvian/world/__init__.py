@@ -1,0 +1,1 @@
+"""Time stepping, recording, checkpoint and resume."""
