@@ -17,9 +17,7 @@ class Timing:
     seconds: float
     peers: dict[str, float] = field(default_factory=dict)
     detail: str = ""  # sizes: bodies, DOF, cells, steps
-    figures: dict[str, float] = field(
-        default_factory=dict
-    )  # anything else measured: iterations, memory in MB
+    figures: dict[str, float] = field(default_factory=dict)  # anything else measured: iterations, memory in MB
 
     @property
     def ratio(self) -> float | None:

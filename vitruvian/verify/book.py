@@ -1,7 +1,7 @@
 """The verification book: claims about the physics, each measured anew when asked.
 
-A chapter is a module of this package (`verify/skeleton.py`); its claims are functions marked with `@claim`. A claim returns a
-`Finding`: the value measured, the reference that it should equal, and the tolerance.
+A chapter is a module of this package (`verify/skeleton.py`); its claims are functions marked with `@claim`.
+A claim returns a `Finding`: the value measured, the reference that it should equal, and the tolerance.
 """
 
 from __future__ import annotations

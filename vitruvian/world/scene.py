@@ -34,9 +34,7 @@ class Report:
     """What a scene found when it looked at its own recording."""
 
     checks: dict[str, bool] = field(default_factory=dict)
-    metrics: dict[str, float] = field(
-        default_factory=dict
-    )  # SI, the unit is in the name where it is not obvious
+    metrics: dict[str, float] = field(default_factory=dict)  # SI, the unit is in the name where it is not obvious
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,4 @@ class Scene:
     build: Callable[[Mapping[str, Any]], World]
     check: Callable[[Recording, Mapping[str, Any]], Report]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    qualities: Mapping[str, Mapping[str, Value]] = field(
-        default_factory=dict
-    )  # preset -> parameter overrides
+    qualities: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # preset -> parameter overrides

@@ -1,8 +1,8 @@
 """What can be seen and plotted of a simulation, apart from how it is computed.
 
 A `Stage` is declared once per run: bodies that carry rigid meshes, surfaces and lines that move on their own,
-points, signals with units, cameras. A `Frame` is what changes: it is filled once per recorded frame. Recording, viewer and
-exporters know only these two, so that a recording can be shown without the scene's code.
+points, signals with units, cameras. A `Frame` is what changes: it is filled once per recorded frame. Recording, viewer
+and exporters know only these two, so that a recording can be shown without the scene's code.
 
 Units are SI; a pose is (x, y, z, qw, qx, qy, qz): position [m] and unit quaternion, body to world.
 """
