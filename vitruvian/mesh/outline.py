@@ -29,13 +29,15 @@ def resampled(loop: Array, count: int, start: float = 0.0) -> Array:
 
 
 def rounded(corners: Array, blur: float, count: int = 240) -> Array:
-    """A polygon whose corners are rounded by a Gaussian of width `blur` [m] along its length, shape (count, 2)."""
+    """A polygon whose corners are rounded by a Gaussian of width `blur` [m] along its length, shape (count, 2).
+
+    The blur is taken in four lighter passes with a fresh arc length for each: one pass leaves acute corners sharper."""
     fine = resampled(corners, 8 * count)
-    length = perimeter(fine)
-    wave = 2.0 * np.pi * np.fft.rfftfreq(len(fine), d=length / len(fine))
-    kernel = np.exp(-0.5 * (wave * blur) ** 2)[:, None]
-    smooth = np.fft.irfft(np.fft.rfft(fine, axis=0) * kernel, n=len(fine), axis=0)
-    return resampled(smooth, count)
+    for _ in range(4):
+        wave = 2.0 * np.pi * np.fft.rfftfreq(len(fine), d=perimeter(fine) / len(fine))
+        kernel = np.exp(-0.5 * (wave * 0.5 * blur) ** 2)[:, None]
+        fine = resampled(np.fft.irfft(np.fft.rfft(fine, axis=0) * kernel, n=len(fine), axis=0), len(fine))
+    return resampled(fine, count)
 
 
 def perimeter(loop: Array) -> float:
@@ -123,8 +125,10 @@ def _clip_ears(points: Array, ring: list[int]) -> Array:
         before, after = np.roll(corner, 1, axis=0), np.roll(corner, -1, axis=0)
         area = _side(before, corner, after)
         size = np.sum((after - before) ** 2, axis=1) + np.sum((corner - before) ** 2, axis=1)
-        for k in np.argsort(-area / (size + np.sum((after - corner) ** 2, axis=1))):
-            if area[k] > 0.0 and not _contains_any(before[k], corner[k], after[k], corner):
+        size += np.sum((after - corner) ** 2, axis=1)
+        for k in np.argsort(-area / size):
+            # Points of a straight run make flat ears; they come last, and must go too.
+            if area[k] > -1e-12 * size[k] and not _contains_any(before[k], corner[k], after[k], corner):
                 triangles.append((ring[k - 1], ring[k], ring[(k + 1) % len(ring)]))
                 del ring[k]
                 break
@@ -135,8 +139,9 @@ def _clip_ears(points: Array, ring: list[int]) -> Array:
 
 
 def _contains_any(a: Array, b: Array, c: Array, points: Array) -> bool:
-    """Whether any of the points lies in the closed triangle, its own corners (and their doubles) apart."""
-    inside = (_side(a, b, points) >= 0.0) & (_side(b, c, points) >= 0.0) & (_side(c, a, points) >= 0.0)
+    """Whether any of the points lies inside the triangle, its own corners (and their doubles) apart."""
+    edge = 1e-12 * (np.sum((b - a) ** 2) + np.sum((c - b) ** 2))
+    inside = (_side(a, b, points) > edge) & (_side(b, c, points) > edge) & (_side(c, a, points) > edge)
     own = np.zeros(len(points), bool)
     for corner in (a, b, c):
         own |= np.all(points == corner, axis=1)
