@@ -1,0 +1,323 @@
+"""Reading a recording: a Zarr 3 directory store laid out as `world.recorder` says.
+
+A recording is untrusted input: everything read from it is checked, sizes are bounded, names never become paths
+unescaped, and whatever is wrong ends in an `InputError` that names the recording and the array. One that is still being
+written, or whose run was killed, is read up to its last flushed frame.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vitruvian.errors import InputError
+from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
+from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world.stage_check import check_stage
+
+MOST_BYTES = 8 << 30  # one array read at once
+MOST_METADATA = 64 << 20  # one zarr.json
+MOST_PARTS = 100_000  # bodies, meshes, signals
+
+
+class Recording:
+    """What a run left behind; use `Recording.open(path)`."""
+
+    def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
+        self.path = path
+        self.attributes = attributes
+        self._arrays: dict[str, Any] = {}
+
+    @classmethod
+    def open(cls, path: str | Path) -> Recording:
+        """Open the recording at `path`, with its stage and the length that it has now."""
+        path = Path(path)
+        if not path.exists():
+            raise InputError(f"{path} does not exist")
+        if not (path / "zarr.json").is_file():
+            raise InputError(f"{path} is not a recording (it has no zarr.json)")
+        recording = cls(path, {})
+        about = recording._metadata("")
+        recording.attributes = about
+        if about.get("format") != FORMAT:
+            raise InputError(f"{path} is a Zarr store, but not a recording of vitruvian")
+        if about.get("format_version") != FORMAT_VERSION:
+            raise InputError(
+                f"{path} has recording format {about.get('format_version')!r}; this version reads {FORMAT_VERSION}"
+            )
+        with recording._trouble("attributes"):
+            for name in ("bodies", "signals", "surfaces", "lines", "points", "layers"):
+                _check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
+                _check(len(about[name]) <= MOST_PARTS, f"too many {name}")
+            _check(float(about["frame_rate"]) > 0, "frame_rate")
+        _ = recording.stage
+        _ = recording.time
+        return recording
+
+    @property
+    def frame_rate(self) -> float:
+        """Frames per second of recorded time [1/s]."""
+        return float(self.attributes["frame_rate"])
+
+    @property
+    def layers(self) -> list[str]:
+        """Layers that something belongs to."""
+        return list(self.attributes["layers"])
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.stage.bodies
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def n_frames(self) -> int:
+        return len(self.time)
+
+    @property
+    def duration(self) -> float:
+        """From the first frame to the last [s]."""
+        return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+
+    @cached_property
+    def time(self) -> np.ndarray:
+        """Instants of the frames [s], shape (frames,)."""
+        if not (self.path / "time" / "zarr.json").is_file():
+            raise InputError(f"{self.path} holds no frames yet")
+        time = self._read("time", ndim=1)
+        with self._trouble("time"):
+            _check(bool(np.isfinite(time).all() and (np.diff(time) > 0).all()), "not increasing")
+        return time
+
+    @cached_property
+    def poses(self) -> np.ndarray:
+        """Poses of the bodies, shape (frames, bodies, 7): position [m] and unit quaternion (w, x, y, z)."""
+        count = len(self.stage.bodies)
+        if not count:
+            return np.zeros((len(self), 0, 7))
+        return self._read("poses", stop=len(self), shape=(count, 7))
+
+    @cached_property
+    def signals(self) -> Mapping[str, np.ndarray]:
+        """Signals by name, each (frames,) or (frames, components); read when asked for."""
+        return _Signals(self)
+
+    @cached_property
+    def stage(self) -> Stage:
+        """What never changes, as the simulation declared it."""
+        about = self.attributes
+        with self._trouble("stage"):
+            stage = Stage(
+                bodies=tuple(about["bodies"]),
+                meshes=tuple(self._meshes()),
+                surfaces=tuple(self._surface(name) for name in about["surfaces"]),
+                lines=tuple(self._lines(name) for name in about["lines"]),
+                points=tuple(_made(Points, self._metadata(f"points/{key(name)}")) for name in about["points"]),
+                signals=tuple(self._signal(name) for name in about["signals"]),
+                cameras=tuple(_made(Camera, camera) for camera in about["cameras"]),
+                ground=None if about["ground"] is None else float(about["ground"]),
+            )
+            check_stage(stage)
+        return stage
+
+    def signal(self, name: str) -> Signal:
+        """What is known about a signal: unit, title, components."""
+        return next(signal for signal in self.stage.signals if signal.name == name)
+
+    def index_at(self, time: float) -> int:
+        """The frame nearest to `time` [s]."""
+        if not len(self):
+            raise InputError(f"{self.path} holds no frames")
+        return int(np.abs(self.time - time).argmin())
+
+    def frame(self, i: int) -> Frame:
+        """Everything at frame `i`."""
+        stage = self.stage
+        return Frame(
+            poses=self.poses[i],
+            signals={signal.name: self.signals[signal.name][i] for signal in stage.signals},
+            surfaces={surface.name: self.surface(surface.name, i) for surface in stage.surfaces},
+            lines={lines.name: self.lines(lines.name, i) for lines in stage.lines},
+            points={points.name: self.points(points.name, i) for points in stage.points},
+        )
+
+    def surface(self, name: str, i: int) -> SurfaceFrame:
+        """A moving surface at frame `i`; its faces are None when they are those of the stage."""
+        surface = next(s for s in self.stage.surfaces if s.name == name)
+        at = f"surfaces/{key(name)}"
+        if surface.faces is not None:
+            vertices = self._read(f"{at}/vertices", i, i + 1, ndim=3)[0]
+            with self._trouble(f"{at}/vertices"):
+                _check(vertices.shape[1] == 3 and len(vertices) > surface.faces.max(), "too few vertices")
+            values = self._read(f"{at}/values", i, i + 1, shape=(len(vertices),))[0] if surface.value else None
+            return SurfaceFrame(vertices, None, values)
+        first, last = self._bounds(f"{at}/vertex_offsets", i)
+        vertices = self._read(f"{at}/vertices", first, last, shape=(3,))
+        faces = self._read(f"{at}/faces", *self._bounds(f"{at}/face_offsets", i), shape=(3,))
+        with self._trouble(f"{at}/faces"):
+            _check(not faces.size or (faces.min() >= 0 and faces.max() < len(vertices)), "refer to absent vertices")
+        values = self._read(f"{at}/values", first, last, shape=()) if surface.value else None
+        return SurfaceFrame(vertices, faces, values)
+
+    def lines(self, name: str, i: int) -> LinesFrame:
+        """Polylines at frame `i`."""
+        lines = next(s for s in self.stage.lines if s.name == name)
+        at = f"lines/{key(name)}"
+        points = self._read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
+        values = self._read(f"{at}/values", i, i + 1, shape=(len(lines.offsets) - 1,))[0] if lines.value else None
+        return LinesFrame(points, values)
+
+    def points(self, name: str, i: int) -> np.ndarray:
+        """A cloud of points at frame `i` [m], shape (any, 3)."""
+        at = f"points/{key(name)}"
+        return self._read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
+
+    def _bounds(self, at: str, i: int) -> tuple[int, int]:
+        first, last = (int(n) for n in self._read(at, i, i + 2, shape=()))
+        with self._trouble(at):
+            _check(0 <= first <= last, "not increasing")
+        return first, last
+
+    def _meshes(self) -> Iterator[Mesh]:
+        listed = self._metadata("meshes")["meshes"]
+        _check(len(listed) <= MOST_PARTS, "too many meshes")
+        vertices, faces = (self._read(f"meshes/{part}", shape=(3,)) for part in ("vertices", "faces"))
+        at_vertex, at_face = (self._read(f"meshes/{part}_offsets", shape=()) for part in ("vertex", "face"))
+        for offsets, total in ((at_vertex, len(vertices)), (at_face, len(faces))):
+            _check(len(offsets) == len(listed) + 1 and offsets[0] == 0 and offsets[-1] == total, "mesh offsets")
+            _check(bool((np.diff(offsets) >= 0).all()), "mesh offsets")
+        for i, about in enumerate(listed):
+            part = {
+                "vertices": vertices[at_vertex[i] : at_vertex[i + 1]].astype(np.float64),
+                "faces": faces[at_face[i] : at_face[i + 1]],
+            }
+            yield _made(Mesh, about | part)
+
+    def _surface(self, name: str) -> Surface:
+        at = f"surfaces/{key(name)}"
+        about = self._metadata(at)
+        fixed = about.pop("topology") == "fixed"
+        return _made(Surface, about | {"faces": self._read(f"{at}/faces", shape=(3,)) if fixed else None})
+
+    def _lines(self, name: str) -> Lines:
+        at = f"lines/{key(name)}"
+        arrays = {part: self._read(f"{at}/{part}", shape=()) for part in ("offsets", "radius")}
+        return _made(Lines, self._metadata(at) | arrays)
+
+    def _signal(self, name: str) -> Signal:
+        about = self._metadata(f"signals/{key(name)}")
+        return _made(Signal, {field: about[field] for field in ("name", "unit", "title", "components")})
+
+    def _metadata(self, at: str) -> dict[str, Any]:
+        """Attributes of a group or array."""
+        file = self.path / at / "zarr.json"
+        with self._trouble(at or "attributes"):
+            _check(file.stat().st_size <= MOST_METADATA, "metadata too large")
+            about = json.loads(file.read_bytes())["attributes"]
+            _check(isinstance(about, dict), "attributes")
+        return about
+
+    def _read(
+        self,
+        at: str,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        shape: tuple[int, ...] | None = None,
+        ndim: int | None = None,
+    ) -> np.ndarray:
+        """Rows start:stop of an array, each of the given shape; every chunk that they lie in must be there."""
+        import zarr  # here, because it takes a third of a second
+
+        with self._trouble(at):
+            if at not in self._arrays:
+                # Metadata is kept, so a recording that grows is seen at the length it had when first asked.
+                self._arrays[at] = zarr.open_array(self.path / at, mode="r", zarr_format=3)
+            array = self._arrays[at]
+            stop = array.shape[0] if stop is None else stop
+            _check(0 <= start <= stop <= array.shape[0], f"{array.shape[0]} rows, asked for {start} to {stop}")
+            _check(shape is None or array.shape[1:] == shape, f"shape {array.shape}")
+            _check(ndim is None or array.ndim == ndim, f"shape {array.shape}")
+            _check(array.dtype.kind in "fiu", f"type {array.dtype}")
+            row_bytes = int(np.prod(array.shape[1:], dtype=object)) * array.dtype.itemsize
+            chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
+            _check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
+            rows = array.chunks[0]
+            for index in range(start // rows, -(-stop // rows)):
+                chunk = self.path.joinpath(at, "c", str(index))
+                _check(chunk.exists(), f"chunk {index} is missing")
+            return np.asarray(array[start:stop])
+
+    def _trouble(self, at: str) -> _Trouble:
+        return _Trouble(self.path, at)
+
+    def close(self) -> None:
+        """Forget what was read; the recording may be opened again."""
+        self._arrays.clear()
+
+
+class _Signals(Mapping[str, np.ndarray]):
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._shapes = {
+            signal.name: (len(signal.components),) if signal.components else () for signal in recording.stage.signals
+        }
+        self._read: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._read:
+            shape = self._shapes[name]
+            self._read[name] = self._recording._read(f"signals/{key(name)}", stop=len(self._recording), shape=shape)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shapes)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+
+class _Trouble:
+    """Turns whatever goes wrong inside into an `InputError` that says where."""
+
+    def __init__(self, path: Path, at: str) -> None:
+        self.path, self.at = str(path), at
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not isinstance(error, Exception) or (isinstance(error, InputError) and str(error).startswith(self.path)):
+            return
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        if isinstance(error, KeyError):
+            reason = f"{reason} is missing"
+        raise InputError(f"{self.path} is damaged: {self.at}: {reason}") from error
+
+
+def _check(good: bool, what: str) -> None:
+    if not good:
+        raise ValueError(what)
+
+
+def _made(kind: type, about: dict[str, Any]) -> Any:
+    """A stage part from attributes: lists become tuples, words and numbers must be such."""
+    values: dict[str, Any] = {}
+    for name, value in about.items():
+        if name not in kind.__dataclass_fields__:  # type: ignore[attr-defined]
+            continue
+        values[name] = tuple(value) if isinstance(value, list) else value
+        if name in ("name", "body", "layer", "value", "unit", "title", "follow"):
+            _check(isinstance(value, str), f"{name} is not a word")
+        if name in ("colour", "eye", "target", "value_range"):
+            values[name] = tuple(float(number) for number in value)
+            _check(len(value) == (2 if name == "value_range" else 3), name)
+        if name in ("components", "names"):
+            _check(all(isinstance(item, str) for item in value), name)
+    return kind(**values)

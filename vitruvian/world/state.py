@@ -1,0 +1,130 @@
+"""Copying, flattening and restoring states.
+
+A state is a dataclass whose fields are NumPy arrays, numbers, strings, None, or further dataclasses, lists, tuples and
+dictionaries of the same. There is no other state, so a copy of those fields is a complete snapshot: the world rolls a
+failed step back with it, and a checkpoint is the same thing by name, `skeleton.q`, `muscles.2.activation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+SCALARS = (bool, int, float, str, type(None))
+
+
+def copy_state(state: Any) -> Any:
+    """A snapshot that shares no memory with `state`."""
+    if isinstance(state, np.ndarray):
+        return state.copy()
+    if isinstance(state, (*SCALARS, np.generic)):
+        return state
+    if _is_state(state):
+        twin = object.__new__(type(state))
+        for field in fields(state):
+            object.__setattr__(twin, field.name, copy_state(getattr(state, field.name)))
+        return twin
+    if isinstance(state, list | tuple):
+        return type(state)(copy_state(item) for item in state)
+    if isinstance(state, dict):
+        return {name: copy_state(item) for name, item in state.items()}
+    raise TypeError(f"a state may hold arrays, numbers and dataclasses, not {type(state).__name__}")
+
+
+def restore_state(state: Any, snapshot: Any) -> None:
+    """Set every field of the dataclass `state` to a copy of the field in `snapshot`."""
+    if state is None:
+        return
+    for field in fields(state):
+        object.__setattr__(state, field.name, copy_state(getattr(snapshot, field.name)))
+
+
+def flatten_state(state: Any) -> dict[str, Any]:
+    """The leaves of a state by dotted name: arrays (copied) and plain numbers, strings, None."""
+    flat: dict[str, Any] = {}
+    owners: dict[int, str] = {}
+    for name, leaf in _leaves(state, ""):
+        if isinstance(leaf, np.ndarray):
+            _check_array(name, leaf)
+            if leaf.size:
+                # Two fields that share memory would come back as two arrays, and the resumed run would drift apart.
+                address = leaf.__array_interface__["data"][0]
+                if address in owners:
+                    raise TypeError(f"state fields {owners[address]} and {name} share one array; copy one of them")
+                owners[address] = name
+            flat[name] = leaf.copy()
+        elif isinstance(leaf, np.generic):
+            flat[name] = leaf.item() if isinstance(leaf, np.float64 | np.bool_) else np.array(leaf)
+        elif isinstance(leaf, SCALARS):
+            flat[name] = leaf
+        else:
+            raise TypeError(f"state field {name} is a {type(leaf).__name__}, neither array, number nor dataclass")
+    return flat
+
+
+def unflatten_state(template: Any, flat: dict[str, Any]) -> Any:
+    """A state of the template's structure with the leaves of `flat`; ValueError names a field that only one has."""
+    wanted = {name for name, _ in _leaves(template, "")}
+    if odd := sorted(wanted.symmetric_difference(flat)):
+        raise ValueError(
+            f"state field {odd[0]} is {'missing from' if odd[0] in wanted else 'unknown to'} the saved state"
+        )
+    return _rebuilt(template, "", flat)
+
+
+def first_non_finite(state: Any) -> str | None:
+    """Name of the first leaf that holds NaN or infinity, None when all are finite."""
+    for name, leaf in _leaves(state, ""):
+        if isinstance(leaf, np.ndarray):
+            if leaf.dtype.kind in "fc" and not np.isfinite(leaf).all():
+                return name
+        elif isinstance(leaf, float | np.floating) and not np.isfinite(leaf):
+            return name
+    return None
+
+
+def _leaves(state: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    if _is_state(state):
+        for field in fields(state):
+            yield from _leaves(getattr(state, field.name), f"{prefix}.{field.name}" if prefix else field.name)
+    elif isinstance(state, list | tuple):
+        for i, item in enumerate(state):
+            yield from _leaves(item, f"{prefix}.{i}" if prefix else str(i))
+    elif isinstance(state, dict):
+        for name, item in state.items():
+            yield from _leaves(item, f"{prefix}.{name}" if prefix else str(name))
+    elif prefix or state is not None:
+        yield prefix, state
+
+
+def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
+    if _is_state(template):
+        twin = object.__new__(type(template))
+        for field in fields(template):
+            name = f"{prefix}.{field.name}" if prefix else field.name
+            object.__setattr__(twin, field.name, _rebuilt(getattr(template, field.name), name, flat))
+        return twin
+    if isinstance(template, list | tuple):
+        return type(template)(
+            _rebuilt(item, f"{prefix}.{i}" if prefix else str(i), flat) for i, item in enumerate(template)
+        )
+    if isinstance(template, dict):
+        return {name: _rebuilt(item, f"{prefix}.{name}" if prefix else name, flat) for name, item in template.items()}
+    if template is None and not prefix:
+        return None
+    leaf = flat[prefix]
+    if isinstance(template, np.generic):
+        return template.dtype.type(leaf)
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
+def _is_state(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+def _check_array(name: str, array: np.ndarray) -> None:
+    if array.dtype.hasobject:
+        raise TypeError(f"state field {name} is an array of Python objects; use numbers")
