@@ -1,1 +1,27 @@
-"""Line muscles: paths, forces, activation dynamics."""
+"""Line muscles: paths, force laws, activation dynamics, and what they do to the joints."""
+
+from vitruvian.muscle.activation import ActivationDynamics
+from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle, Tension, tension
+from vitruvian.muscle.linear import solve_spd
+from vitruvian.muscle.model import MuscleBuilder, MuscleModel
+from vitruvian.muscle.paths import MomentArms, lengths, moment_arms, path_points
+from vitruvian.muscle.stiffness import joint_damping, joint_stiffness
+
+__all__ = [
+    "ActivationDynamics",
+    "CurvedHill",
+    "Element",
+    "LinearHill",
+    "MomentArms",
+    "MuscleBuilder",
+    "MuscleModel",
+    "SpringMuscle",
+    "Tension",
+    "joint_damping",
+    "joint_stiffness",
+    "lengths",
+    "moment_arms",
+    "path_points",
+    "solve_spd",
+    "tension",
+]

@@ -1,0 +1,100 @@
+"""Tone: agonists and antagonists pull together, so that joints stiffen without moving (Lee 2008, 5.3.4).
+
+    a_g gives the torque (5.5), a_n gives its opposite (5.6), a = (1 + g) a_g + g a_n (5.7): the same torque, more
+    stiffness.
+With one coactivation g for the whole body the added part g (a_g + a_n) has no torque at all. With a g per body part,
+muscles that reach from one part to another leave some torque t over; a third solve of R y = -t, y >= 0 takes it back
+exactly.
+`by_region` is Lee's cheaper order of work: limbs and neck first, each alone, then the trunk carries what they leave
+on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vitruvian.control.activation import Activations, ActivationSolver, TorqueMap
+from vitruvian.errors import InputError
+
+Array = np.ndarray
+
+
+@dataclass
+class Warm:
+    """Multipliers of the last solves, to start the next from; shape (n_rows,) each, empty before the first."""
+
+    agonist: Array = field(default_factory=lambda: np.zeros(0))
+    antagonist: Array = field(default_factory=lambda: np.zeros(0))
+    balance: Array = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Tone:
+    """Activations with coactivation."""
+
+    activation: Array  # shape (n_muscles,)
+    agonist: Activations
+    added: Array  # what coactivation added, shape (n_muscles,): no torque
+
+
+def activate(
+    solver: ActivationSolver, R: TorqueMap, torque: Array, coactivation: Array | float, weight: Array, warm: Warm
+) -> Tone:
+    """Activations for `torque` [N m] (n_rows,) with coactivation g >= 0, a number or one per muscle (n_muscles,)."""
+    gamma = np.broadcast_to(np.asarray(coactivation, dtype=float), weight.shape)
+    if gamma.min(initial=0.0) < 0:
+        raise InputError(f"coactivation must not be negative, got {gamma.min():g}")
+    agonist = solver.solve(R, torque, weight, _start(warm.agonist))
+    warm.agonist = agonist.multiplier
+    if not gamma.any():
+        return Tone(agonist.activation, agonist, np.zeros_like(weight))
+    antagonist = solver.solve(R, -R.torques(agonist.activation), weight, _start(warm.antagonist))
+    warm.antagonist = antagonist.multiplier
+    added = gamma * (agonist.activation + antagonist.activation)
+    left = R.torques(added)
+    if np.abs(left).max() > 1e-9 * max(1.0, np.abs(torque).max()):
+        balance = solver.solve(R, -left, weight, _start(warm.balance))
+        warm.balance = balance.multiplier
+        added = added + balance.activation
+    return Tone(agonist.activation + added, agonist, added)
+
+
+def by_region(
+    solver: ActivationSolver,
+    R: TorqueMap,
+    torque: Array,
+    row_part: Array,
+    coactivation: Array,
+    weight: Array,
+    warm: dict[int, Warm],
+) -> Array:
+    """Activations (n_muscles,) solved part by part; row_part: part of each coordinate (n_rows,), the trunk being 0.
+
+    A muscle belongs to the limb that it touches, else to the trunk; coactivation g per part, shape (n_parts,).
+    """
+    dense = R.dense()
+    owner = muscle_parts(R, row_part)
+    activation = np.zeros(len(weight))
+    for part in [*(p for p in np.unique(row_part) if p != 0), 0]:
+        rows, mine = np.flatnonzero(row_part == part), np.flatnonzero(owner == part)
+        wanted = torque[rows] - dense[rows] @ activation
+        sub = TorqueMap.from_dense(dense[np.ix_(rows, mine)])
+        tone = activate(
+            solver, sub, wanted, float(coactivation[part]), weight[mine], warm.setdefault(int(part), Warm())
+        )
+        activation[mine] = tone.activation
+    return activation
+
+
+def muscle_parts(R: TorqueMap, row_part: Array) -> Array:
+    """Part of each muscle, shape (n_muscles,): the last-numbered limb that it touches, 0 (the trunk) if none."""
+    part = row_part[R.column]
+    out = np.zeros(len(R.row_start) - 1, dtype=np.int64)
+    np.maximum.at(out, np.repeat(np.arange(len(out)), np.diff(R.row_start)), part)
+    return out
+
+
+def _start(multiplier: Array) -> Array | None:
+    return multiplier if multiplier.size else None
