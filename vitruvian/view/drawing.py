@@ -1,0 +1,261 @@
+"""A stage and a frame as flat arrays of triangles and spheres, ready to be drawn.
+
+`Model` does once what does not change (triangles, normals of rigid meshes, colours); `Model.draw` does what each frame
+needs. Triangles that let light through are kept apart from those that do not, since they are drawn in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vitruvian.errors import unknown_name
+from vitruvian.view import normals, tubes
+from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
+from vitruvian.world.stage import Frame, Lines, Mesh, Points, Stage, Surface
+
+Array = np.ndarray
+
+# How light plays on each layer: gloss (strength of the highlight), softness (how far light wraps around into the
+# shade, as under skin), sheen (how much the edge mirrors the sky, as on water).
+FINISH: dict[str, tuple[float, float, float]] = {
+    "bones": (0.16, 0.10, 0.0),
+    "muscles": (0.34, 0.12, 0.0),
+    "skin": (0.10, 0.30, 0.0),
+    "flesh": (0.16, 0.25, 0.0),
+    "water": (0.90, 0.00, 0.55),
+    "spray": (0.30, 0.40, 0.0),
+}
+PLAIN = (0.18, 0.10, 0.0)
+TUBE_SIDES = (14, 8)  # around each tube: when there are few lines, when there are many
+MANY_LINES = 120
+
+
+@dataclass
+class Triangles:
+    """Triangles in the world, with a normal per corner and a colour per vertex."""
+
+    vertices: Array  # [m] (n, 3) float64
+    faces: Array  # (m, 3) int32
+    normals: Array  # unit, (m, 3, 3) float32
+    colours: Array  # linear light, (n, 3) float32
+    finish: Array  # per triangle: opacity, gloss, softness, sheen; (m, 4) float32
+
+
+@dataclass
+class Spheres:
+    """Balls in the world."""
+
+    centres: Array  # [m] (n, 3) float64
+    radius: Array  # [m] (n,) float64
+    colours: Array  # linear light, (n, 3) float32
+
+
+@dataclass
+class Drawing:
+    """Everything to be drawn at one instant."""
+
+    solid: Triangles
+    clear: Triangles
+    spheres: Spheres
+
+    def points(self) -> Array:
+        """All places that a camera should see, shape (n, 3): vertices, or sphere centres when there are none."""
+        both = np.concatenate([self.solid.vertices, self.clear.vertices])
+        if len(both) == 0:
+            both = self.spheres.centres
+        return both[np.isfinite(both).all(axis=1)]
+
+
+def layer_names(stage: Stage) -> tuple[str, ...]:
+    """Names of the layers of a stage, in order of first appearance."""
+    things: list[Mesh | Surface | Lines | Points] = [*stage.meshes, *stage.surfaces, *stage.lines, *stage.points]
+    return tuple(dict.fromkeys(thing.layer for thing in things))
+
+
+def chosen_layers(stage: Stage, layers: Iterable[str] | None) -> frozenset[str]:
+    """The layers to be shown; all for None. An unknown name is an `InputError`."""
+    known = layer_names(stage)
+    if layers is None:
+        return frozenset(known)
+    chosen = frozenset(layers)
+    for name in sorted(chosen):
+        if name not in known:
+            raise unknown_name("layer", name, known)
+    return chosen
+
+
+class Model:
+    """The unchanging half of a drawing."""
+
+    def __init__(self, stage: Stage, layers: Iterable[str] | None = None) -> None:
+        self.stage = stage
+        self.layers = chosen_layers(stage, layers)
+        body = {name: i for i, name in enumerate(stage.bodies)}
+        self._meshes = [_RigidPart(m, body.get(m.body, -1)) for m in stage.meshes if m.layer in self.layers]
+        self._surfaces = [_SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]
+        self._lines = [_LinesPart(l) for l in stage.lines if l.layer in self.layers]
+        self._points = [p for p in stage.points if p.layer in self.layers]
+
+    def colour_maps(self) -> list[ColourMap]:
+        """One per shown value, without repetition."""
+        parts: list[_SurfacePart | _LinesPart] = [*self._surfaces, *self._lines]
+        maps = [part.colours for part in parts if part.colours is not None]
+        return list({(m.title, m.unit, m.low, m.high): m for m in maps}.values())
+
+    def draw(self, frame: Frame) -> Drawing:
+        """Everything to be drawn at `frame`."""
+        solid: list[Triangles] = []
+        clear: list[Triangles] = []
+        parts: list[tuple[float, Triangles | None]] = []
+        for mesh in self._meshes:
+            parts.append((mesh.mesh.opacity, mesh.at(frame)))
+        for surface in self._surfaces:
+            parts.append((surface.surface.opacity, surface.at(frame)))
+        for lines in self._lines:
+            parts.append((lines.lines.opacity, lines.at(frame)))
+        for opacity, part in parts:
+            if part is not None and len(part.faces) and opacity > 0.0:
+                (solid if opacity >= 1.0 else clear).append(part)
+        return Drawing(_join(solid), _join(clear), _spheres(self._points, frame))
+
+
+class _RigidPart:
+    def __init__(self, mesh: Mesh, body: int) -> None:
+        self.mesh, self.body = mesh, body
+        self.vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
+        self.faces = np.ascontiguousarray(mesh.faces, dtype=np.int32)
+        self.normals = normals.corner_normals(
+            self.vertices, self.faces, normals.around(self.vertices, self.faces)
+        ).reshape(-1, 3)
+        self.colours = _flat_colour(mesh.colour, len(self.vertices))
+        self.finish = _finish(mesh.layer, mesh.opacity, len(self.faces))
+
+    def at(self, frame: Frame) -> Triangles | None:
+        vertices, turned = self.vertices, self.normals
+        if self.body >= 0:
+            if self.body >= len(frame.poses) or not np.isfinite(frame.poses[self.body]).all():
+                return None
+            pose = np.asarray(frame.poses[self.body], dtype=np.float64)
+            rotation = rotation_of(pose[3:])
+            vertices = vertices @ rotation.T + pose[:3]
+            turned = turned @ rotation.T.astype(np.float32)
+        return Triangles(vertices, self.faces, turned.reshape(-1, 3, 3), self.colours, self.finish)
+
+
+class _SurfacePart:
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self.faces = None if surface.faces is None else np.ascontiguousarray(surface.faces, dtype=np.int32)
+        self.around: normals.Around | None = None
+        self.colours = colour_map(surface.value, surface.unit, surface.value_range) if surface.value else None
+
+    def at(self, frame: Frame) -> Triangles | None:
+        now = frame.surfaces.get(self.surface.name)
+        if now is None or len(now.vertices) == 0:
+            return None
+        vertices = np.ascontiguousarray(now.vertices, dtype=np.float64)
+        if self.faces is not None:
+            faces = self.faces
+            if self.around is None:
+                self.around = normals.around(vertices, faces)
+            corner = normals.corner_normals(vertices, faces, self.around)
+        elif now.faces is not None:
+            faces = np.ascontiguousarray(now.faces, dtype=np.int32)
+            corner = normals.vertex_normals(vertices, faces).astype(np.float32)[faces]
+        else:
+            return None
+        if self.colours is not None and now.values is not None:
+            colours = linear_from_srgb(self.colours(now.values)).astype(np.float32)
+        else:
+            colours = _flat_colour(self.surface.colour, len(vertices))
+        finish = _finish(self.surface.layer, self.surface.opacity, len(faces))
+        return Triangles(vertices, faces, corner, colours, finish)
+
+
+class _LinesPart:
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.offsets = np.ascontiguousarray(lines.offsets, dtype=np.int64)
+        self.radius = np.ascontiguousarray(lines.radius, dtype=np.float64)
+        n = len(self.offsets) - 1
+        longest = int(np.diff(self.offsets).max()) if n > 0 else 2
+        muscle = lines.layer == "muscles"
+        self.sides = TUBE_SIDES[1] if n > MANY_LINES else TUBE_SIDES[0]
+        rings = min(max(longest, (12 if n > MANY_LINES else 20) if muscle else 2), 400)
+        if longest > 2 and not muscle:
+            rings = min(max(2 * longest, 12), 600)
+        self.profile = tubes.spindle_profile(rings) if muscle else np.ones(rings)
+        self.per_line = rings * self.sides + 2
+        self.faces = tubes.tube_faces(n, rings, self.sides)
+        self.finish = _finish(lines.layer, lines.opacity, len(self.faces))
+        self.colours = colour_map(lines.value, lines.unit, lines.value_range) if lines.value else None
+
+    def at(self, frame: Frame) -> Triangles | None:
+        now = frame.lines.get(self.lines.name)
+        if now is None or len(self.radius) == 0:
+            return None
+        n = len(self.radius)
+        vertices = np.empty((n * self.per_line, 3))
+        normal = np.empty((n * self.per_line, 3))
+        points = np.ascontiguousarray(now.points, dtype=np.float64)
+        tubes.sweep(points, self.offsets, self.radius, self.profile, self.sides, vertices, normal)
+        if self.colours is not None and now.values is not None:
+            each = linear_from_srgb(self.colours(now.values)).astype(np.float32)
+            colours = np.repeat(each, self.per_line, axis=0)
+        else:
+            colours = _flat_colour(self.lines.colour, len(vertices))
+        return Triangles(vertices, self.faces, normal.astype(np.float32)[self.faces], colours, self.finish)
+
+
+def rotation_of(quaternion: Array) -> Array:
+    """Rotation matrix of a unit quaternion (w, x, y, z), shape (3, 3)."""
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _flat_colour(colour: tuple[float, float, float], n: int) -> Array:
+    return np.broadcast_to(linear_from_srgb(colour).astype(np.float32), (n, 3))
+
+
+def _finish(layer: str, opacity: float, n: int) -> Array:
+    return np.broadcast_to(np.array([opacity, *FINISH.get(layer, PLAIN)], dtype=np.float32), (n, 4))
+
+
+def _join(parts: list[Triangles]) -> Triangles:
+    if not parts:
+        nothing = np.zeros((0, 3), dtype=np.float32)
+        return Triangles(
+            np.zeros((0, 3)),
+            np.zeros((0, 3), dtype=np.int32),
+            np.zeros((0, 3, 3), dtype=np.float32),
+            nothing,
+            np.zeros((0, 4), dtype=np.float32),
+        )
+    shift = np.cumsum([0, *(len(p.vertices) for p in parts[:-1])])
+    return Triangles(
+        np.concatenate([p.vertices for p in parts]),
+        np.concatenate([p.faces + np.int32(s) for p, s in zip(parts, shift, strict=True)]),
+        np.concatenate([p.normals for p in parts]).astype(np.float32, copy=False),
+        np.concatenate([p.colours for p in parts]),
+        np.concatenate([p.finish for p in parts]),
+    )
+
+
+def _spheres(points: list[Points], frame: Frame) -> Spheres:
+    centres, radius, colours = [np.zeros((0, 3))], [np.zeros(0)], [np.zeros((0, 3), dtype=np.float32)]
+    for p in points:
+        now = np.asarray(frame.points.get(p.name, np.zeros((0, 3))), dtype=np.float64).reshape(-1, 3)
+        now = now[np.isfinite(now).all(axis=1)]
+        centres.append(now)
+        radius.append(np.full(len(now), p.radius, dtype=np.float64))
+        colours.append(_flat_colour(p.colour, len(now)))
+    return Spheres(np.concatenate(centres), np.concatenate(radius), np.concatenate(colours))

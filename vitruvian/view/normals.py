@@ -1,0 +1,117 @@
+"""Normals for smooth shading that keep sharp edges sharp.
+
+Each corner of each triangle has its own normal: the area-weighted mean over the triangles around its vertex whose
+planes meet the corner's own at less than the crease angle. Vertices at the same place count as one, so files that
+repeat a vertex per triangle shade smoothly too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray
+
+CREASE = np.cos(np.deg2rad(42.0))
+
+
+@dataclass(frozen=True)
+class Around:
+    """Which triangles stand around each welded vertex: faces[start[v]:start[v + 1]]."""
+
+    weld: Array  # welded vertex of each vertex, shape (n,)
+    start: Array  # shape (n_welded + 1,)
+    faces: Array  # shape (3 m,)
+
+
+def around(vertices: Array, faces: Array) -> Around:
+    """Weld vertices at the same place and list the triangles around each."""
+    size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
+    grid = np.round(vertices / max(1e-6 * size, 1e-300)).astype(np.int64)
+    _, weld = np.unique(grid, axis=0, return_inverse=True)
+    weld = weld.reshape(-1)
+    corner = weld[faces.reshape(-1)]
+    order = np.argsort(corner, kind="stable")
+    count = int(weld.max()) + 1 if len(weld) else 0
+    start = np.searchsorted(corner[order], np.arange(count + 1))
+    return Around(weld.astype(np.int32), start.astype(np.int32), (order // 3).astype(np.int32))
+
+
+def corner_normals(vertices: Array, faces: Array, neighbours: Around) -> Array:
+    """Unit normals of every corner, shape (m, 3, 3)."""
+    out = np.empty((len(faces), 3, 3), dtype=np.float32)
+    _corner_normals(
+        np.ascontiguousarray(vertices, dtype=np.float64),
+        faces,
+        neighbours.weld,
+        neighbours.start,
+        neighbours.faces,
+        CREASE,
+        out,
+    )
+    return out
+
+
+def vertex_normals(vertices: Array, faces: Array) -> Array:
+    """Unit area-weighted normals of every vertex, shape (n, 3); for surfaces whose triangles change each frame."""
+    out = np.zeros((len(vertices), 3))
+    _vertex_normals(np.ascontiguousarray(vertices, dtype=np.float64), faces, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _face_vector(vertices, faces, f):
+    """Twice the area times the normal of triangle f."""
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    ux, uy, uz = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
+    vx, vy, vz = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1], vertices[c, 2] - vertices[a, 2]
+    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+
+
+@njit(cache=True, nogil=True)
+def _corner_normals(vertices, faces, weld, start, ring, crease, out):
+    m = faces.shape[0]
+    vector = np.empty((m, 4))
+    for f in range(m):
+        x, y, z = _face_vector(vertices, faces, f)
+        vector[f, 0], vector[f, 1], vector[f, 2] = x, y, z
+        vector[f, 3] = np.sqrt(x * x + y * y + z * z)
+    for f in range(m):
+        nx, ny, nz, size = vector[f, 0], vector[f, 1], vector[f, 2], vector[f, 3]
+        for i in range(3):
+            v = weld[faces[f, i]]
+            x, y, z = nx, ny, nz
+            for j in range(start[v], start[v + 1]):
+                g = ring[j]
+                if g == f:
+                    continue
+                dot = nx * vector[g, 0] + ny * vector[g, 1] + nz * vector[g, 2]
+                if dot > crease * size * vector[g, 3]:
+                    x += vector[g, 0]
+                    y += vector[g, 1]
+                    z += vector[g, 2]
+            length = np.sqrt(x * x + y * y + z * z)
+            if length > 0.0:
+                out[f, i, 0], out[f, i, 1], out[f, i, 2] = x / length, y / length, z / length
+            else:
+                out[f, i, 0], out[f, i, 1], out[f, i, 2] = 0.0, 0.0, 1.0
+
+
+@njit(cache=True, nogil=True)
+def _vertex_normals(vertices, faces, out):
+    for f in range(faces.shape[0]):
+        x, y, z = _face_vector(vertices, faces, f)
+        for i in range(3):
+            v = faces[f, i]
+            out[v, 0] += x
+            out[v, 1] += y
+            out[v, 2] += z
+    for v in range(out.shape[0]):
+        length = np.sqrt(out[v, 0] ** 2 + out[v, 1] ** 2 + out[v, 2] ** 2)
+        if length > 0.0:
+            for k in range(3):
+                out[v, k] /= length
+        else:
+            out[v, 2] = 1.0

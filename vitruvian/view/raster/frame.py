@@ -1,0 +1,146 @@
+"""The story of one picture, from a drawing and a camera to pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numba import get_num_threads
+from scipy.ndimage import maximum_filter
+
+from vitruvian.view.camera import Pinhole
+from vitruvian.view.drawing import Drawing, Triangles
+from vitruvian.view.raster import cover, occlusion, project, shade, shadow
+from vitruvian.view.raster.types import BAND, Balls, Bins, Floor, Soup, View
+
+Array = np.ndarray
+
+FOUR = np.array([(0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875)])
+EIGHT = np.array([(9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)]) / 16.0
+SAMPLES = {4: FOUR, 8: EIGHT}
+NEAR = 1e-3  # near plane, as a part of the distance to what is looked at
+OCCLUSION_REACH = 0.16  # as a part of the scene's radius
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What stays the same from picture to picture of one film."""
+
+    centre: Array  # middle of what is shown [m], (3,)
+    reach: float  # radius of what is seen at one instant [m]
+    ground: float | None  # height [m] of the ground plane, None for none
+    samples: int = 4  # per pixel: 4 or 8
+    threads: int = 0  # 0: as many as Numba uses
+
+
+def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
+    """The picture, sRGB bytes of shape (height, width, 3)."""
+    width, height = camera.width, camera.height
+    samples = SAMPLES[setting.samples]
+    view = View(camera.eye, np.ascontiguousarray(camera.axes), camera.focal, 0.5 * width, 0.5 * height)
+    near = NEAR * max(float(np.linalg.norm(setting.centre - camera.eye)), 1e-3)
+    solid, clear = _soup(drawing.solid), _soup(drawing.clear)
+    balls = Balls(drawing.spheres.centres, drawing.spheres.radius, drawing.spheres.colours)
+    floor = _floor(setting)
+    with ThreadPoolExecutor(max_workers=setting.threads or get_num_threads()) as pool:
+
+        def each(function: Callable[[int], None], n: int) -> None:
+            for _ in pool.map(function, range(n)):
+                pass
+
+        light = shadow.cast(
+            drawing, shadow.light_axes(camera.axes[2]), setting.centre, 1.15 * setting.reach, floor, each
+        )
+        bins = project.triangles_to_screen(solid.vertices, solid.faces, view, near, width, height)
+        clear_bins = project.triangles_to_screen(clear.vertices, clear.faces, view, near, width, height)
+        round_bins: Bins = project.balls_to_screen(balls.centres, balls.radius, view, near, width, height)
+        nearness = np.empty((height, width, len(samples)), dtype=np.float32)
+        owner = np.empty((height, width, len(samples)), dtype=np.int32)
+
+        def see(band: int) -> None:
+            cover.clear_band(band, view, floor, samples, nearness, owner)
+            cover.cover_triangles(band, bins, samples, nearness, owner)
+            cover.cover_balls(band, round_bins, view, False, len(solid.faces), samples, nearness, owner)
+
+        bands = -(-height // BAND)
+        each(see, bands)
+
+        place, open_sky = _open_sky(view, solid, balls, samples, nearness, owner, OCCLUSION_REACH * setting.reach, each)
+        picture = np.empty((height, width, 3), dtype=np.uint8)
+
+        def colour(band: int) -> None:
+            shade.shade_band(
+                band,
+                view,
+                light,
+                floor,
+                solid,
+                clear,
+                clear_bins,
+                balls,
+                samples,
+                nearness,
+                owner,
+                open_sky,
+                place,
+                picture,
+            )
+
+        each(colour, bands)
+    return picture
+
+
+def _open_sky(
+    view: View,
+    solid: Soup,
+    balls: Balls,
+    samples: Array,
+    nearness: Array,
+    owner: Array,
+    reach: float,
+    each: Callable[[Callable[[int], None], int], None],
+) -> tuple[Array, Array]:
+    """Half-size maps of places (camera axes [m]) and of the unhidden part of the sky there."""
+    height, width = -(-nearness.shape[0] // 2), -(-nearness.shape[1] // 2)
+    place = np.zeros((height, width, 3), dtype=np.float32)
+    normal = np.zeros((height, width, 3), dtype=np.float32)
+    rough = np.ones((height, width), dtype=np.float32)
+    out = np.ones((height, width), dtype=np.float32)
+    tile = occlusion.TILE
+    here = np.zeros((-(-height // tile), -(-width // tile)), dtype=np.bool_)
+    strips = -(-height // tile)
+
+    def rows(strip: int) -> tuple[int, int]:
+        return strip * tile, min(strip * tile + tile, height)
+
+    each(
+        lambda s: occlusion.places(*rows(s), view, solid, balls, samples, nearness, owner, place, normal, here), strips
+    )
+    nearest = float(nearness.max(initial=0.0))
+    away = int(min(0.5 * reach * view.focal * nearest, occlusion.MOST_PIXELS)) // tile + 1
+    near_solid = maximum_filter(here, size=2 * away + 1, mode="constant")
+    each(lambda s: occlusion.openness(*rows(s), reach, view.focal, place, normal, near_solid, rough), strips)
+    each(lambda s: occlusion.smooth(*rows(s), reach, place, rough, out), strips)
+    return place, out
+
+
+def _soup(triangles: Triangles) -> Soup:
+    return Soup(
+        np.ascontiguousarray(triangles.vertices, dtype=np.float64),
+        np.ascontiguousarray(triangles.faces, dtype=np.int32),
+        np.ascontiguousarray(triangles.normals, dtype=np.float32),
+        np.ascontiguousarray(triangles.colours, dtype=np.float32),
+        np.ascontiguousarray(triangles.finish, dtype=np.float32),
+    )
+
+
+def _floor(setting: Setting) -> Floor:
+    shown = setting.ground is not None
+    # Lines of the grid stand 1, 2 or 5 times a power of ten apart, about six across what is shown.
+    rough = setting.reach / 3.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    spacing = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(np.log(rough / (m * power)))))
+    height = float(setting.ground) if setting.ground is not None else 0.0
+    return Floor(height, shown, np.ascontiguousarray(setting.centre[:2], dtype=np.float64), setting.reach, spacing)

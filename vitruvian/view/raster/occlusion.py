@@ -1,0 +1,109 @@
+"""Ambient occlusion in screen space: how much of the sky above a place is hidden by what is seen around it.
+
+Worked out at half resolution on one sample per pixel. Around each place P with normal n, taps Q on a spiral within
+`reach` add  max(0, n.(Q - P)/|Q - P| - bias) (1 - |Q - P|^2/reach^2); the spiral is turned from pixel to pixel in a
+4 x 4 pattern, which a 4 x 4 mean over places of like depth then smooths away (after McGuire and others 2011,
+"The Alchemy screen-space ambient obscurance algorithm").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.view.raster.cover import GROUND
+from vitruvian.view.raster.hit import ball_hit, triangle_hit
+
+TAPS = 14
+BIAS = 0.12
+STRENGTH = 2.1
+MOST_PIXELS = 90.0  # greatest reach on the half-size picture
+TILE = 16  # pixels along a side of the tiles that say where solids are near
+
+# Offsets of the taps at unit reach; each of the 16 pixels of a 4 x 4 block has its own turn of the spiral.
+_TURN = (np.arange(16) * 7 % 16)[:, None] * (2.0 * np.pi / 16.0) + 2.399963229728653 * np.arange(TAPS)
+SPIRAL = ((np.arange(TAPS) + 0.5) / TAPS)[None, :, None] * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=-1)
+
+
+@njit(cache=True, nogil=True)
+def places(first, last, view, soup, balls, samples, nearness, owner, place, normal, solid):
+    """Rows first..last of the half-size maps of positions (camera axes; z = 0 where nothing is) and normals.
+
+    `solid` says which tiles hold more than ground and background.
+    """
+    n_triangles = soup.faces.shape[0]
+    width = place.shape[1]
+    up = np.empty(3)
+    for y in range(first, last):
+        for x in range(width):
+            close = nearness[2 * y, 2 * x, 0]
+            who = owner[2 * y, 2 * x, 0]
+            if close <= 0.0:
+                place[y, x, 2] = 0.0
+                continue
+            rx = (2 * x + samples[0, 0] - view.cx) / view.focal
+            ry = (2 * y + samples[0, 1] - view.cy) / view.focal
+            depth = 1.0 / close
+            place[y, x, 0], place[y, x, 1], place[y, x, 2] = rx * depth, ry * depth, depth
+            if who == GROUND:
+                up[0], up[1], up[2] = 0.0, 0.0, 1.0
+            elif who < n_triangles:
+                solid[y // TILE, x // TILE] = True
+                hit = triangle_hit(soup, who, view, rx, ry)
+                up[0], up[1], up[2] = hit[3], hit[4], hit[5]
+            else:
+                solid[y // TILE, x // TILE] = True
+                hit2 = ball_hit(balls, who - n_triangles, view, rx, ry)
+                up[0], up[1], up[2] = hit2[3], hit2[4], hit2[5]
+            for k in range(3):
+                normal[y, x, k] = view.axes[k, 0] * up[0] + view.axes[k, 1] * up[1] + view.axes[k, 2] * up[2]
+
+
+@njit(cache=True, nogil=True)
+def openness(first, last, reach, focal, place, normal, near_solid, out):
+    """Rows first..last of the unhidden part of the sky, 0..1; it is whole in tiles that are not near a solid."""
+    height, width = out.shape
+    for y in range(first, last):
+        for x in range(width):
+            pz = place[y, x, 2]
+            out[y, x] = 1.0
+            if pz <= 0.0 or not near_solid[y // TILE, x // TILE]:
+                continue
+            pixels = min(0.5 * reach * focal / pz, MOST_PIXELS)
+            if pixels < 1.0:
+                continue
+            px, py = place[y, x, 0], place[y, x, 1]
+            nx, ny, nz = normal[y, x, 0], normal[y, x, 1], normal[y, x, 2]
+            turn = (x & 3) * 4 + (y & 3)
+            hidden = 0.0
+            for t in range(TAPS):
+                qx, qy = int(x + pixels * SPIRAL[turn, t, 0] + 0.5), int(y + pixels * SPIRAL[turn, t, 1] + 0.5)
+                if qx < 0 or qy < 0 or qx >= width or qy >= height or place[qy, qx, 2] <= 0.0:
+                    continue
+                dx, dy, dz = place[qy, qx, 0] - px, place[qy, qx, 1] - py, place[qy, qx, 2] - pz
+                square = dx * dx + dy * dy + dz * dz
+                if square <= 0.0 or square >= reach * reach:
+                    continue
+                rise = (dx * nx + dy * ny + dz * nz) / np.sqrt(square) - BIAS
+                if rise > 0.0:
+                    hidden += rise * (1.0 - square / (reach * reach))
+            out[y, x] = max(1.0 - STRENGTH * hidden / TAPS, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def smooth(first, last, reach, place, rough, out):
+    """Rows first..last of the 4 x 4 mean over places of like depth."""
+    height, width = out.shape
+    for y in range(first, last):
+        for x in range(width):
+            z = place[y, x, 2]
+            if z <= 0.0:
+                out[y, x] = 1.0
+                continue
+            total, weight = 0.0, 0.0
+            for j in range(max(y - 2, 0), min(y + 2, height)):
+                for i in range(max(x - 2, 0), min(x + 2, width)):
+                    if abs(place[j, i, 2] - z) < 0.5 * reach:
+                        total += rough[j, i]
+                        weight += 1.0
+            out[y, x] = total / weight

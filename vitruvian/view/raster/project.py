@@ -1,0 +1,170 @@
+"""From the world to the screen: perspective for the camera, parallel for the light; and into bands of rows.
+
+Nearness is 1 / z for the camera, which is affine on the screen, and the height towards the lamp for the light: in both
+the greater is the nearer, so one z-buffer serves both. Triangles that cross the near plane are cut there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.view.raster.types import BAND, Bins
+
+
+@njit(cache=True, nogil=True)
+def triangles_to_screen(vertices, faces, view, near, width, height):
+    """Triangles as the camera sees them, in bands of rows."""
+    n, m = vertices.shape[0], faces.shape[0]
+    seen = np.empty((n, 3))
+    for i in range(n):
+        x, y, z = vertices[i, 0] - view.eye[0], vertices[i, 1] - view.eye[1], vertices[i, 2] - view.eye[2]
+        for k in range(3):
+            seen[i, k] = view.axes[k, 0] * x + view.axes[k, 1] * y + view.axes[k, 2] * z
+    crossing = 0
+    for f in range(m):
+        front = 0
+        for i in range(3):
+            front += seen[faces[f, i], 2] > near
+        crossing += front == 2
+    corners = np.empty((m + crossing, 9))
+    ids = np.empty(m + crossing, np.int32)
+    k = 0
+    polygon = np.empty((4, 3))
+    for f in range(m):
+        count = 0
+        for i in range(3):
+            a, b = faces[f, i], faces[f, (i + 1) % 3]
+            za, zb = seen[a, 2], seen[b, 2]
+            if za > near:
+                for c in range(3):
+                    polygon[count, c] = seen[a, c]
+                count += 1
+            if (za > near) != (zb > near):
+                part = (near - za) / (zb - za)
+                for c in range(3):
+                    polygon[count, c] = seen[a, c] + part * (seen[b, c] - seen[a, c])
+                count += 1
+        for t in range(count - 2):
+            for i in range(3):
+                p = 0 if i == 0 else t + i
+                closeness = 1.0 / polygon[p, 2]
+                corners[k, 3 * i] = view.cx + view.focal * polygon[p, 0] * closeness
+                corners[k, 3 * i + 1] = view.cy + view.focal * polygon[p, 1] * closeness
+                corners[k, 3 * i + 2] = closeness
+            if _visible(corners[k], width, height):
+                ids[k] = f
+                k += 1
+    return _into_bands(corners[:k], ids[:k], height, 3)
+
+
+@njit(cache=True, nogil=True)
+def triangles_to_light(vertices, faces, axes, corner, texel, size):
+    """Triangles as the light sees them, in texels of its map."""
+    m = faces.shape[0]
+    corners = np.empty((m, 9))
+    ids = np.empty(m, np.int32)
+    k = 0
+    for f in range(m):
+        for i in range(3):
+            v = faces[f, i]
+            x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
+            corners[k, 3 * i] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - corner[0]) / texel
+            corners[k, 3 * i + 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - corner[1]) / texel
+            corners[k, 3 * i + 2] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
+        if _visible(corners[k], size, size):
+            ids[k] = f
+            k += 1
+    return _into_bands(corners[:k], ids[:k], size, 3)
+
+
+@njit(cache=True, nogil=True)
+def balls_to_screen(centres, radius, view, near, width, height):
+    """Boxes on the screen around balls: x0, x1, y0, y1, then centre in camera axes and radius."""
+    n = centres.shape[0]
+    boxes = np.empty((n, 8))
+    ids = np.empty(n, np.int32)
+    k = 0
+    for i in range(n):
+        x, y, z = centres[i, 0] - view.eye[0], centres[i, 1] - view.eye[1], centres[i, 2] - view.eye[2]
+        for c in range(3):
+            boxes[k, 4 + c] = view.axes[c, 0] * x + view.axes[c, 1] * y + view.axes[c, 2] * z
+        r = radius[i]
+        boxes[k, 7] = r
+        if not boxes[k, 6] > near + r:
+            continue
+        for c in range(2):
+            # Rays in the plane of this axis and the view line that touch the ball.
+            across, ahead = boxes[k, 4 + c], boxes[k, 6]
+            leg = np.sqrt(across * across + ahead * ahead - r * r)
+            middle = view.cx if c == 0 else view.cy
+            boxes[k, 2 * c] = middle + view.focal * (across * leg - ahead * r) / (ahead * leg + across * r)
+            boxes[k, 2 * c + 1] = middle + view.focal * (across * leg + ahead * r) / (ahead * leg - across * r)
+        if boxes[k, 1] >= 0.0 and boxes[k, 0] < width and boxes[k, 3] >= 0.0 and boxes[k, 2] < height:
+            ids[k] = i
+            k += 1
+    return _into_bands(boxes[:k], ids[:k], height, 1)
+
+
+@njit(cache=True, nogil=True)
+def balls_to_light(centres, radius, axes, corner, texel, size):
+    """Boxes in texels of the light's map around balls: as `balls_to_screen`, centre and radius in texels and [m]."""
+    n = centres.shape[0]
+    boxes = np.empty((n, 8))
+    ids = np.empty(n, np.int32)
+    k = 0
+    for i in range(n):
+        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
+        for c in range(2):
+            middle = (axes[c, 0] * x + axes[c, 1] * y + axes[c, 2] * z - corner[c]) / texel
+            boxes[k, 4 + c] = middle
+            boxes[k, 2 * c] = middle - radius[i] / texel
+            boxes[k, 2 * c + 1] = middle + radius[i] / texel
+        boxes[k, 6] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
+        boxes[k, 7] = radius[i]
+        if boxes[k, 1] >= 0.0 and boxes[k, 0] < size and boxes[k, 3] >= 0.0 and boxes[k, 2] < size:
+            ids[k] = i
+            k += 1
+    return _into_bands(boxes[:k], ids[:k], size, 1)
+
+
+@njit(cache=True, nogil=True)
+def _visible(c, width, height):
+    """Whether a triangle's box meets the screen; false for anything that is not a number."""
+    x0, x1 = min(c[0], c[3], c[6]), max(c[0], c[3], c[6])
+    y0, y1 = min(c[1], c[4], c[7]), max(c[1], c[4], c[7])
+    total = c[0] + c[1] + c[3] + c[4] + c[6] + c[7]
+    return np.isfinite(total) and x1 >= 0.0 and x0 < width and y1 >= 0.0 and y0 < height
+
+
+@njit(cache=True, nogil=True)
+def _rows(c, kind, height):
+    """First and last band that a triangle (kind 3) or box (kind 1) meets."""
+    if kind == 3:
+        top, bottom = min(c[1], c[4], c[7]), max(c[1], c[4], c[7])
+    else:
+        top, bottom = c[2], c[3]
+    first = int(max(top, 0.0)) // BAND
+    last = int(min(bottom, height - 1.0)) // BAND
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def _into_bands(corners, ids, height, kind):
+    bands = (height + BAND - 1) // BAND
+    start = np.zeros(bands + 1, np.int64)
+    n = corners.shape[0]
+    for i in range(n):
+        first, last = _rows(corners[i], kind, height)
+        for b in range(first, last + 1):
+            start[b + 1] += 1
+    for b in range(bands):
+        start[b + 1] += start[b]
+    fill = start.copy()
+    items = np.empty(start[bands], np.int32)
+    for i in range(n):
+        first, last = _rows(corners[i], kind, height)
+        for b in range(first, last + 1):
+            items[fill[b]] = i
+            fill[b] += 1
+    return Bins(corners, ids, start, items)

@@ -1,0 +1,209 @@
+"""Pictures and films of recordings, drawn off screen by our own renderer (no graphics library is needed).
+
+    render_picture(recording, "hand.png", at=1.5)
+    render_film(recording, "hand.mp4")
+
+A film runs in real time. Its frame rate is the recording's where that is between 10 and 60 frames per second; a
+recording that is finer or coarser is shown at 60 or 30, each film frame taking the nearest recorded one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from vitruvian.errors import InputError, RunFailed
+from vitruvian.view.camera import Bounds, Pinhole, bounds_of, follow_shift, pinhole, view_of
+from vitruvian.view.drawing import Model
+from vitruvian.view.memory import one_frame
+from vitruvian.view.overlay import write_over
+from vitruvian.view.raster.frame import Setting, draw
+from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
+
+if TYPE_CHECKING:
+    from vitruvian.world.recording import Recording
+
+Array = np.ndarray
+
+PICTURES = (".png", ".webp", ".jpg", ".jpeg")
+FILMS = (".mp4", ".mov", ".mkv")
+SIDE = (16, 8192)  # least and greatest width and height [pixel]
+LOOKED_AT = 48  # frames that are measured to find what a run sweeps over
+
+
+def render_picture(
+    recording: Recording | Any,
+    out_path: str | Path,
+    *,
+    at: float | None = None,
+    size: tuple[int, int] = (1280, 720),
+    layers: Iterable[str] | None = None,
+    camera: str | None = None,
+) -> Path:
+    """One picture at the time `at` [s] (the recorded frame nearest to it; the middle one for None)."""
+    out = _checked_path(out_path, PICTURES)
+    shooting = Shooting(recording, size=size, layers=layers, camera=camera, samples=8)
+    time = np.asarray(recording.time, dtype=float)
+    if at is None:
+        i = len(time) // 2
+    else:
+        if not time[0] - 1e-9 <= at <= time[-1] + 1e-9:
+            raise InputError(f"time {at:g} s is not in the recording, which runs from {time[0]:g} to {time[-1]:g} s")
+        i = int(np.abs(time - at).argmin())
+    try:
+        Image.fromarray(shooting.shoot(i)).save(out, **_SAVE.get(out.suffix.lower(), {}))
+    except OSError as error:
+        raise RunFailed(f"cannot write {out}: {error.strerror or error}") from error
+    return out
+
+
+def render_film(
+    recording: Recording | Any,
+    out_path: str | Path,
+    *,
+    size: tuple[int, int] = (1280, 720),
+    layers: Iterable[str] | None = None,
+    camera: str | None = None,
+    fps: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """A film (h264) of the whole recording; `progress(done, total)` is called after every frame."""
+    import imageio_ffmpeg
+
+    out = _checked_path(out_path, FILMS)
+    if fps is not None and not 0.5 <= fps <= 240.0:
+        raise InputError(f"a film needs between 0.5 and 240 frames per second, not {fps:g}")
+    # The codec halves the colour planes, so sides must be even.
+    size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
+    shooting = Shooting(recording, size=size, layers=layers, camera=camera, samples=4)
+    rate, order = film_frames(np.asarray(recording.time, dtype=float), fps)
+    try:
+        writer = imageio_ffmpeg.write_frames(
+            str(out),
+            size,
+            fps=rate,
+            codec="libx264",
+            pix_fmt_in="rgb24",
+            pix_fmt_out="yuv420p",
+            quality=None,
+            macro_block_size=1,
+            ffmpeg_log_level="error",
+            output_params=["-crf", "17", "-preset", "medium", "-movflags", "+faststart", "-tune", "animation"],
+        )
+        writer.send(None)
+        try:
+            last, shown = -1, None
+            for done, i in enumerate(order):
+                if i != last:
+                    shown, last = np.ascontiguousarray(shooting.shoot(int(i))), int(i)
+                writer.send(shown)
+                if progress is not None:
+                    progress(done + 1, len(order))
+        finally:
+            writer.close()
+    except OSError as error:
+        raise RunFailed(
+            f"cannot write {out}: {str(error).strip().splitlines()[-1] if str(error) else error}"
+        ) from error
+    if not out.exists() or out.stat().st_size == 0:
+        raise RunFailed(f"cannot write {out}: the encoder left no film")
+    return out
+
+
+def film_frames(time: Array, fps: float | None = None) -> tuple[float, Array]:
+    """Frames per second of a film, and which recorded frame each of its frames shows."""
+    if len(time) < 2 or time[-1] <= time[0]:
+        return (fps or 30.0), np.zeros(1, dtype=int)
+    recorded = (len(time) - 1) / (time[-1] - time[0])
+    rate = fps or (recorded if 10.0 <= recorded <= 60.5 else (60.0 if recorded > 60.5 else 30.0))
+    rate = round(rate, 3)
+    if abs(rate - recorded) < 1e-3 * recorded:
+        return rate, np.arange(len(time))
+    wanted = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
+    right = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
+    return rate, np.where(wanted - time[right - 1] < time[right] - wanted, right - 1, right)
+
+
+class Shooting:
+    """A recording before a camera; `shoot(i)` gives the picture of frame i, sRGB bytes (height, width, 3)."""
+
+    def __init__(
+        self,
+        recording: Recording | Any,
+        *,
+        size: tuple[int, int] = (1280, 720),
+        layers: Iterable[str] | None = None,
+        camera: str | None = None,
+        samples: int = 4,
+        threads: int = 0,
+        words: bool = True,
+    ) -> None:
+        width, height = int(size[0]), int(size[1])
+        if not (SIDE[0] <= width <= SIDE[1] and SIDE[0] <= height <= SIDE[1]):
+            raise InputError(f"size {width}x{height}: width and height must be between {SIDE[0]} and {SIDE[1]} pixels")
+        if len(recording.time) == 0:
+            raise InputError("the recording has no frames yet, so there is nothing to draw")
+        self.recording, self.size, self.words = recording, (width, height), words
+        self.model = Model(recording.stage, layers)
+        self._first: Frame = recording.frame(0)
+        self.bounds = self._sweep()
+        self.eye, self.target, self.follow = view_of(recording.stage, camera, self.bounds, self.size)
+        self.samples, self.threads = samples, threads
+        self.title = str(getattr(recording, "attributes", {}).get("scene", ""))
+
+    def shoot(self, i: int) -> Array:
+        """The picture of recorded frame i."""
+        frame = self.recording.frame(i)
+        shift = follow_shift(self.recording.stage, self.follow, self._first, frame)
+        camera: Pinhole = pinhole(self.eye + shift, self.target + shift, self.size)
+        drawing = self.model.draw(frame)
+        middle = bounds_of([drawing.points()]).centre
+        setting = Setting(middle, self.bounds.reach, self.recording.stage.ground, self.samples, self.threads)
+        picture = draw(drawing, camera, setting)
+        if not self.words:
+            return picture
+        return write_over(picture, self.title, float(self.recording.time[i]), self.model.colour_maps())
+
+    def _sweep(self) -> Bounds:
+        n = len(self.recording.time)
+        looked_at = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).round().astype(int))
+        return bounds_of([self.model.draw(self.recording.frame(int(i))).points() for i in looked_at])
+
+
+def warm_up() -> None:
+    """Compile every kernel (about twenty seconds the first time on a machine, well under one after that)."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    faces = np.array([[0, 1, 2]], dtype=np.int32)
+    stage = Stage(
+        meshes=(Mesh("solid", "", corners, faces),),
+        surfaces=(Surface("fixed", faces, opacity=0.5), Surface("changing", None)),
+        lines=(Lines("line", np.array([0, 2]), np.array([0.1])),),
+        points=(Points("point", 0.1),),
+    )
+    frame = Frame(
+        surfaces={"fixed": SurfaceFrame(corners), "changing": SurfaceFrame(corners, faces)},
+        lines={"line": LinesFrame(corners[:2])},
+        points={"point": corners[:1]},
+    )
+    Shooting(one_frame(stage, frame), size=(64, 48), words=False).shoot(0)
+
+
+_SAVE: dict[str, dict[str, Any]] = {
+    ".png": {"optimize": True},
+    ".webp": {"quality": 90, "method": 4},
+    ".jpg": {"quality": 92},
+    ".jpeg": {"quality": 92},
+}
+
+
+def _checked_path(path: str | Path, endings: tuple[str, ...]) -> Path:
+    out = Path(path)
+    if out.suffix.lower() not in endings:
+        raise InputError(f"{out.name}: the name must end in {', '.join(endings)}")
+    if not out.parent.is_dir():
+        raise InputError(f"{out}: there is no folder {out.parent}")
+    return out
