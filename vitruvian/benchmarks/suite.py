@@ -5,9 +5,12 @@ A chapter is a module of this package (`benchmarks/skeleton.py`); its cases are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+
+from vitruvian.chapters import find_cases
+from vitruvian.errors import MissingExtra
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,34 @@ def interleaved(
                 run()
             best[name] = min(best[name], (perf_counter() - start) / calls[name])
     return best
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case: timed, skipped for want of a package, or failed."""
+
+    case: Case
+    timing: Timing | None
+    reason: str = ""
+    skipped: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.timing is None and not self.skipped
+
+
+def find_timings(asked: Sequence[str] = ()) -> list[Case]:
+    """Cases by chapter (`skeleton`), by name (`skeleton/aba`) or its beginning; all without `asked`."""
+    import vitruvian.benchmarks
+
+    return find_cases(vitruvian.benchmarks, asked, Case, besides=("suite",), what="benchmark")
+
+
+def measure(case: Case) -> Outcome:
+    """Time a case. Whatever it raises is its own failure, so that the rest can go on."""
+    try:
+        return Outcome(case, case.measure())
+    except MissingExtra as error:
+        return Outcome(case, None, str(error), skipped=True)
+    except Exception as error:
+        return Outcome(case, None, " ".join(f"{type(error).__name__}: {error}".split()))

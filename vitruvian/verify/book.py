@@ -6,8 +6,12 @@ A claim returns a `Finding`: the value measured, the reference that it should eq
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
+
+from vitruvian.chapters import find_cases
+from vitruvian.errors import MissingExtra
 
 
 @dataclass(frozen=True)
@@ -52,3 +56,40 @@ def claim(function: Callable[[], Finding]) -> Claim:
     chapter = function.__module__.rsplit(".", 1)[-1]
     text = (function.__doc__ or "").strip().splitlines()
     return Claim(f"{chapter}/{function.__name__.replace('_', '-')}", text[0] if text else "", function)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a claim: found true or false, skipped for want of a peer, or failed to be measured at all."""
+
+    claim: Claim
+    finding: Finding | None
+    seconds: float
+    reason: str = ""  # why it was skipped or could not be measured
+    skipped: bool = False
+
+    @property
+    def passed(self) -> bool | None:
+        if self.skipped:
+            return None
+        return self.finding is not None and self.finding.passed
+
+
+def find_claims(asked: Sequence[str] = ()) -> list[Claim]:
+    """Claims by chapter (`skeleton`), by name (`skeleton/aba-equals-pinocchio`) or its beginning; else all."""
+    import vitruvian.verify
+
+    return find_cases(vitruvian.verify, asked, Claim, besides=("book",), what="claim")
+
+
+def check_claim(claim: Claim) -> Outcome:
+    """Measure a claim. Whatever it raises is its own failure, so that the rest of the book can go on."""
+    begun = perf_counter()
+    try:
+        finding = claim.measure()
+        return Outcome(claim, finding, perf_counter() - begun)
+    except MissingExtra as error:
+        return Outcome(claim, None, perf_counter() - begun, str(error), skipped=True)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return Outcome(claim, None, perf_counter() - begun, reason)

@@ -43,9 +43,8 @@ def parse_value(name: str, parameter: Parameter, value: Value | str) -> Value:
     """`value` as the type of the parameter's default, within its choices and range."""
     parsed = _as_type(name, type(parameter.default), value)
     if parameter.choices and parsed not in parameter.choices:
-        raise InputError(
-            f"{name} must be one of {', '.join(str(choice) for choice in parameter.choices)}, not '{value}'"
-        )
+        choices = ", ".join(str(choice) for choice in parameter.choices)
+        raise InputError(f"{name} must be one of {choices}, not '{value}'")
     if isinstance(parsed, int | float) and not isinstance(parsed, bool):
         unit = f" {parameter.unit}" if parameter.unit else ""
         if parameter.low is not None and parsed < parameter.low:

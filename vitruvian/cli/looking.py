@@ -1,0 +1,203 @@
+"""`vitruvian view`, `render`, `export` and `info`: of a recording, or of a scene or model before it runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vitruvian.cli.output import print_json, print_table, progress_bar, remark
+from vitruvian.cli.running import Json
+from vitruvian.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from vitruvian.world.recording import Recording
+
+Source = Annotated[str, typer.Argument(metavar="PATH", help="A recording, or the name of a scene.")]
+Thing = Annotated[str, typer.Argument(metavar="PATH|MODEL", help="A recording, or the name of a scene or model.")]
+SIDE = (16, 8192)  # least and greatest width and height [pixel]
+
+
+def view(
+    path: Source,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the page on 127.0.0.1.")] = 8080,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+) -> None:
+    """Open a recording (or a scene's model) in the browser."""
+    recording = _shown(path)
+    from vitruvian.view.viewer import serve
+
+    serve(recording, port=port, open_browser=not no_open)
+
+
+def render(
+    path: Source,
+    out: Annotated[Path, typer.Argument(metavar="OUT.png|.mp4", help="Picture or film to write.")],
+    at: Annotated[float | None, typer.Option(help="Time of the picture in seconds; the middle without it.")] = None,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Width and height in pixels.")] = "1280x720",
+    layers: Annotated[str | None, typer.Option(metavar="A,B", help="Layers to show; all without it.")] = None,
+    camera: Annotated[str | None, typer.Option(help="Camera of the scene to look through.")] = None,
+    json: Json = False,
+) -> None:
+    """Draw a picture or a film of a recording, off screen."""
+    pixels = parse_size(size)
+    film = out.suffix.lower() in (".mp4", ".mov", ".mkv")
+    if film and at is not None:
+        raise InputError("--at chooses the time of a picture; a film shows the whole recording")
+    recording = _shown(path)
+    known = [
+        item.layer for kind in ("meshes", "surfaces", "lines", "points") for item in getattr(recording.stage, kind)
+    ]
+    shown = parse_layers(layers, known)
+    if camera is not None and camera not in (names := [known.name for known in recording.stage.cameras]):
+        raise unknown_name("camera", camera, names)
+    from vitruvian.view.render import render_film, render_picture
+
+    if film:
+        with progress_bar("drawing") as progress:
+            render_film(recording, out, size=pixels, layers=shown, camera=camera, progress=progress)
+    else:
+        render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
+    print_json({"out": str(out)}) if json else print(out)
+
+
+def export(
+    path: Thing,
+    out: Annotated[Path, typer.Argument(metavar="OUT.(xml|osim|glb|usd|csv)", help="File to write.")],
+    json: Json = False,
+) -> None:
+    """Write a recording or a model in another format."""
+    from vitruvian.exchange.export import check_suffix, export_model, export_recording
+
+    kind = _kind(path)
+    if kind == "model":
+        check_suffix(out, model=True)
+        export_model(_models()[path](), out)
+    else:
+        check_suffix(out, model=False)
+        with progress_bar("writing") as progress:
+            export_recording(_shown(path), out, progress)
+    print_json({"out": str(out)}) if json else print(out)
+
+
+def info(path: Thing, json: Json = False) -> None:
+    """What is in a recording, a scene or a model: counts, masses, signals, duration."""
+    kind = _kind(path)
+    if kind == "recording":
+        from vitruvian.cli.about import about_recording as about
+        from vitruvian.world.recording import Recording
+
+        facts = about(Recording.open(path))
+    elif kind == "scene":
+        from vitruvian.cli.about import about_scene
+        from vitruvian.scenes import find
+
+        facts = about_scene(find(path))
+    else:
+        from importlib import import_module
+
+        models = import_module("vitruvian.anatomy.models")
+        facts = {"model": path, **models.describe(models.MODELS[path]())}
+    if json:
+        print_json(facts)
+        return
+    for name, value in facts.items():
+        if not isinstance(value, dict):
+            print(f"{name:<14}{_words(value)}")
+    for name, value in facts.items():
+        if isinstance(value, dict) and value:
+            print()
+            _print_section(name, value)
+
+
+def parse_size(size: str) -> tuple[int, int]:
+    """`1280x720` as (1280, 720) pixels."""
+    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", size.strip())
+    if not match:
+        raise InputError(f"--size wants WIDTHxHEIGHT, such as 1280x720, not '{size}'")
+    width, height = int(match[1]), int(match[2])
+    if not all(SIDE[0] <= side <= SIDE[1] for side in (width, height)):
+        raise InputError(f"--size must lie between {SIDE[0]} and {SIDE[1]} pixels each way, not {size}")
+    return width, height
+
+
+def parse_layers(layers: str | None, known: list[str]) -> list[str] | None:
+    """`bones,skin` as names, each of which must be there."""
+    if layers is None:
+        return None
+    names = [name.strip() for name in layers.split(",") if name.strip()]
+    if not names:
+        raise InputError("--layers wants names separated by commas")
+    for name in names:
+        if name not in known:
+            raise unknown_name("layer", name, set(known))
+    return names
+
+
+def _kind(path: str) -> str:
+    from vitruvian.scenes import scene_names
+
+    if Path(path).exists():
+        return "recording"
+    if path in scene_names():
+        return "scene"
+    if path in _models():
+        return "model"
+    if "/" in path or path.endswith(".zarr"):
+        raise InputError(f"{path} does not exist")
+    raise unknown_name("recording, scene or model", path, {*scene_names(), *_models()})
+
+
+def _shown(path: str) -> Recording | Any:
+    """The recording at `path`, or the first frame of the scene of that name."""
+    kind = _kind(path)
+    if kind == "recording":
+        from vitruvian.world.recording import Recording
+
+        recording = Recording.open(path)
+        if not len(recording):
+            raise InputError(f"{path} holds no frames")
+        return recording
+    if kind == "model":
+        raise InputError(f"{path} is a model; run a scene with it and show the recording")
+    from vitruvian.scenes import find
+    from vitruvian.view.memory import one_frame
+    from vitruvian.world.parameters import scene_parameters
+
+    scene = find(path)
+    remark(f"{path} has not been run: this is how it starts")
+    world = scene.build(scene_parameters(scene, "draft", {}))
+    return one_frame(world.stage(), world.observe(), scene=path)
+
+
+def _models() -> dict[str, Any]:
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if find_spec("vitruvian.anatomy.models") is None:
+        return {}
+    return dict(import_module("vitruvian.anatomy.models").MODELS)
+
+
+def _print_section(name: str, entries: dict[str, Any]) -> None:
+    first = next(iter(entries.values()))
+    if isinstance(first, dict):
+        columns = list(dict.fromkeys(key for entry in entries.values() for key in entry))
+        rows = [[key, *(_words(entry.get(column, "")) for column in columns)] for key, entry in entries.items()]
+        print_table("", (name, *columns), rows)
+    else:
+        print_table("", (name, ""), [[key, _words(value)] for key, value in entries.items()])
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_words(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {_words(item)}" for key, item in value.items())
+    return str(value)

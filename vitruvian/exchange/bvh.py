@@ -1,0 +1,200 @@
+"""Motion capture in BVH files: reading, checking, and mapping onto the joints of a body.
+
+A BVH file is a tree of joints with offsets and Euler channels, then one line of numbers per frame. `read_bvh` gives
+that as arrays; `bvh_motion` turns it into a motion of our body: for every mapped joint the rotation of the file's joint
+relative to the file's first frame or rest pose, expressed in our axes (x left, y back, z up; files mostly have y up
+and z front). Files are untrusted: sizes and depth are limited, and everything that does not fit is one line that
+names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from vitruvian.errors import InputError
+
+Array = np.ndarray
+MOST_BYTES = 200_000_000
+MOST_JOINTS = 2000
+DEEPEST = 200
+_CHANNELS = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"}
+
+
+@dataclass(frozen=True)
+class Bvh:
+    """A file as read: n joints, f frames; angles in degrees and lengths in the file's own unit."""
+
+    names: tuple[str, ...]
+    parent: Array  # shape (n,), -1 for the root
+    offset: Array  # shape (n, 3)
+    channels: tuple[tuple[str, ...], ...]  # of each joint
+    frames: Array  # shape (f, total channels)
+    frame_time: float  # [s]
+
+    def rotations(self) -> dict[str, Rotation]:
+        """Local rotation of every joint that has rotation channels, each of length f."""
+        out, start = {}, 0
+        for name, channels in zip(self.names, self.channels):
+            at = [start + k for k, c in enumerate(channels) if c.endswith("rotation")]
+            order = "".join(c[0] for c in channels if c.endswith("rotation"))
+            if order:
+                out[name] = Rotation.from_euler(order, np.atleast_2d(self.frames[:, at]), degrees=True)
+            start += len(channels)
+        return out
+
+    def root_positions(self) -> Array:
+        """Position of the first joint, shape (f, 3), in the file's unit."""
+        names = self.channels[0]
+        if not {"Xposition", "Yposition", "Zposition"} <= set(names):
+            return np.tile(self.offset[0], (len(self.frames), 1))
+        return self.frames[:, [names.index(f"{c}position") for c in "XYZ"]]
+
+
+# CMU and Biovision names first; a joint that a file lacks is left alone.
+BODY_MAP: Mapping[str, tuple[str, ...]] = {
+    "Hu_l": ("LeftArm", "LeftShoulder", "lShldr"),
+    "Ul_l": ("LeftForeArm", "LeftElbow", "lForeArm"),
+    "Ha_l": ("LeftHand", "LeftWrist", "lHand"),
+    "Hu_r": ("RightArm", "RightShoulder", "rShldr"),
+    "Ul_r": ("RightForeArm", "RightElbow", "rForeArm"),
+    "Ha_r": ("RightHand", "RightWrist", "rHand"),
+    "Fe_l": ("LeftUpLeg", "LeftHip", "lThigh"),
+    "Tfp_l": ("LeftLeg", "LeftKnee", "lShin"),
+    "Fo_l": ("LeftFoot", "LeftAnkle", "lFoot"),
+    "Fe_r": ("RightUpLeg", "RightHip", "rThigh"),
+    "Tfp_r": ("RightLeg", "RightKnee", "rShin"),
+    "Fo_r": ("RightFoot", "RightAnkle", "rFoot"),
+}
+# File axes (x left, y up, z front) to ours (x left, y back, z up).
+Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+def joint_rotations(
+    bvh: Bvh, mapping: Mapping[str, tuple[str, ...]] | None = None, axes: Array = Y_UP
+) -> dict[str, Rotation]:
+    """Rotation of each of our bones against its parent [f frames], in our axes, from the joints that `mapping` names.
+
+    The file's rest pose is a T pose with parallel frames, as ours is. A mapped name that the file lacks is an error
+    when the mapping is the caller's own, since a misspelling would else go unseen.
+    """
+    local, turn = bvh.rotations(), Rotation.from_matrix(axes)
+    out = {}
+    for bone, words in (mapping or BODY_MAP).items():
+        found = next((w for w in words if w in local), None)
+        if found is None:
+            if mapping is not None:
+                raise InputError(f"the BVH file has no joint {' or '.join(words)} for bone '{bone}'")
+            continue
+        out[bone] = turn * local[found] * turn.inv()
+    return out
+
+
+def read_bvh(path: str | Path) -> Bvh:
+    """Read and check a BVH file."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"no BVH file '{path}'")
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
+    return parse_bvh(path.read_text(encoding="utf-8", errors="replace"), path.name)
+
+
+def parse_bvh(text: str, what: str = "BVH") -> Bvh:
+    """Parse the text of a BVH file; `what` names it in errors."""
+    head, found, tail = text.partition("MOTION")
+    if not head.lstrip().startswith("HIERARCHY") or not found:
+        raise InputError(f"{what}: not a BVH file (HIERARCHY and MOTION expected)")
+    names, parents, offsets, channels = _hierarchy(iter(head.split()[1:]), what)
+    frames, frame_time = _motion(tail.split("\n"), sum(map(len, channels)), what)
+    return Bvh(tuple(names), np.array(parents), np.array(offsets), tuple(channels), frames, frame_time)
+
+
+def _hierarchy(
+    words: Iterator[str], what: str
+) -> tuple[list[str], list[int], list[list[float]], list[tuple[str, ...]]]:
+    names: list[str] = []
+    parents: list[int] = []
+    offsets: list[list[float]] = []
+    channels: list[tuple[str, ...]] = []
+    stack: list[int] = []  # -2 stands for an end site
+    opening: int | None = None
+    for word in words:
+        if word in ("ROOT", "JOINT"):
+            if len(names) >= MOST_JOINTS or len(stack) >= DEEPEST:
+                raise InputError(f"{what}: more than {MOST_JOINTS} joints or {DEEPEST} levels")
+            name = next(words, "")
+            if name in names:
+                raise InputError(f"{what}: joint '{name}' appears twice")
+            names.append(name)
+            parents.append(stack[-1] if stack else -1)
+            offsets.append([0.0, 0.0, 0.0])
+            channels.append(())
+            opening = len(names) - 1
+        elif word == "End":
+            next(words, "")
+            opening = -2
+        elif word == "{":
+            if opening is None:
+                raise InputError(f"{what}: '{{' without a joint")
+            stack.append(opening)
+            opening = None
+        elif word == "}":
+            if not stack:
+                raise InputError(f"{what}: '}}' without '{{'")
+            stack.pop()
+        elif word == "OFFSET" and stack:
+            values = [_number(next(words, ""), what, "OFFSET") for _ in range(3)]
+            if stack[-1] >= 0:
+                offsets[stack[-1]] = values
+        elif word == "CHANNELS" and stack and stack[-1] >= 0:
+            count = _number(next(words, ""), what, "CHANNELS")
+            if count != int(count) or not 0 <= count <= 6:
+                raise InputError(f"{what}: joint '{names[stack[-1]]}' has {count:g} channels")
+            mine = tuple(next(words, "") for _ in range(int(count)))
+            for c in mine:
+                if c not in _CHANNELS:
+                    raise InputError(f"{what}: joint '{names[stack[-1]]}' has an unknown channel '{c}'")
+            channels[stack[-1]] = mine
+        else:
+            raise InputError(f"{what}: unexpected '{word}' in the hierarchy")
+    if stack or not names:
+        raise InputError(f"{what}: the hierarchy is not closed" if stack else f"{what}: no joints")
+    return names, parents, offsets, channels
+
+
+def _motion(lines: list[str], width: int, what: str) -> tuple[Array, float]:
+    rows = [line.split() for line in lines if line.strip()]
+    if len(rows) < 2 or rows[0][:1] != ["Frames:"] or rows[1][:2] != ["Frame", "Time:"]:
+        raise InputError(f"{what}: 'Frames:' and 'Frame Time:' expected after MOTION")
+    count = _number(rows[0][1] if len(rows[0]) > 1 else "", what, "Frames")
+    time = _number(rows[1][2] if len(rows[1]) > 2 else "", what, "Frame Time")
+    if not time > 0:
+        raise InputError(f"{what}: Frame Time must be positive, got {time:g}")
+    body = rows[2:]
+    if count != len(body):
+        raise InputError(f"{what}: {count:g} frames announced, {len(body)} found")
+    for i, row in enumerate(body):
+        if len(row) != width:
+            raise InputError(f"{what}: frame {i + 1} has {len(row)} numbers, the channels need {width}")
+    try:
+        frames = np.array(body, dtype=float).reshape(len(body), width)
+    except ValueError:
+        raise InputError(f"{what}: the motion lines contain something that is not a number") from None
+    if not len(frames) or not np.isfinite(frames).all():
+        raise InputError(f"{what}: the motion has no frames or numbers that are not finite")
+    return frames, time
+
+
+def _number(word: str, what: str, field: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise InputError(f"{what}: {field} needs a number, got '{word}'") from None
+    if not np.isfinite(value):
+        raise InputError(f"{what}: {field} must be finite")
+    return value

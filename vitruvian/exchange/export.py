@@ -1,0 +1,61 @@
+"""Which writer makes which file: one line for each format, by suffix, for recordings and for models.
+
+A writer of recordings takes anything that has `stage`, `time`, `signals` and `frame(i)`. Writers are imported
+when used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from vitruvian.errors import InputError, RunFailed
+
+RECORDING_WRITERS = {
+    ".csv": "vitruvian.exchange.csv:write_csv",
+    ".glb": "vitruvian.exchange.glb:write_glb",
+    ".usd": "vitruvian.exchange.usd:write_usd",
+    ".usda": "vitruvian.exchange.usd:write_usd",
+    ".usdc": "vitruvian.exchange.usd:write_usd",
+}
+MODEL_WRITERS: dict[str, str] = {}
+
+
+def export_recording(recording: Any, out: str | Path, progress: Callable[[float, float], None] | None = None) -> Path:
+    """Write a recording (or one frame of a scene) as the suffix of `out` says."""
+    return _export("a recording", RECORDING_WRITERS, MODEL_WRITERS, recording, Path(out), progress=progress)
+
+
+def export_model(model: Any, out: str | Path) -> Path:
+    """Write a model as the suffix of `out` says."""
+    return _export("a model", MODEL_WRITERS, RECORDING_WRITERS, model, Path(out))
+
+
+def check_suffix(out: str | Path, *, model: bool) -> None:
+    """Raise `InputError` unless there is a writer, before any work is done."""
+    if model:
+        _writer("a model", MODEL_WRITERS, RECORDING_WRITERS, Path(out))
+    else:
+        _writer("a recording", RECORDING_WRITERS, MODEL_WRITERS, Path(out))
+
+
+def _export(what: str, writers: dict[str, str], others: dict[str, str], source: Any, out: Path, **options: Any) -> Path:
+    module, _, function = _writer(what, writers, others, out).partition(":")
+    write = getattr(import_module(module), function)
+    try:
+        write(source, out, **options)
+    except OSError as error:
+        raise RunFailed(f"cannot write {out}: {error.strerror or error}") from error
+    return out
+
+
+def _writer(what: str, writers: dict[str, str], others: dict[str, str], out: Path) -> str:
+    suffix = out.suffix.lower()
+    if suffix in writers:
+        return writers[suffix]
+    can = f"it can be written as {', '.join(sorted(writers))}" if writers else "there is no format for it yet"
+    if suffix in others:
+        raise InputError(f"{out.name}: {what} cannot be written as {suffix}; {can}")
+    raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"{out.name} has no suffix; {can}")
