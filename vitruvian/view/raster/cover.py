@@ -21,9 +21,9 @@ def clear_band(band, view, floor, samples, nearness, owner):
     """Fill a band of rows with ground and background."""
     height, width, count = nearness.shape
     # The plane z = h seen from above: 1 / depth = -(ray's fall) / (height of the eye over it).
-    above = view.eye[2] - floor.height
+    above = view.ez - floor.height
     drawn = floor.shown and above > 0.0
-    ax, ay, az = view.axes[0, 2], view.axes[1, 2], view.axes[2, 2]
+    ax, ay, az = view.rz, view.dz, view.fz
     for y in range(band * BAND, min(band * BAND + BAND, height)):
         for x in range(width):
             for s in range(count):

@@ -39,7 +39,7 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
     """The picture, sRGB bytes of shape (height, width, 3)."""
     width, height = camera.width, camera.height
     samples = SAMPLES[setting.samples]
-    view = View(camera.eye, np.ascontiguousarray(camera.axes), camera.focal, 0.5 * width, 0.5 * height)
+    view = View(*[*camera.eye.tolist(), *camera.axes.ravel().tolist(), camera.focal, 0.5 * width, 0.5 * height])
     near = NEAR * max(float(np.linalg.norm(setting.centre - camera.eye)), 1e-3)
     solid, clear = _soup(drawing.solid), _soup(drawing.clear)
     balls = Balls(drawing.spheres.centres, drawing.spheres.radius, drawing.spheres.colours)
@@ -50,7 +50,7 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
             for _ in pool.map(function, range(n)):
                 pass
 
-        light = shadow.cast(
+        light, shadows = shadow.cast(
             drawing, shadow.light_axes(camera.axes[2]), setting.centre, 1.15 * setting.reach, floor, each
         )
         bins = project.triangles_to_screen(solid.vertices, solid.faces, view, near, width, height)
@@ -71,22 +71,9 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
         picture = np.empty((height, width, 3), dtype=np.uint8)
 
         def colour(band: int) -> None:
-            shade.shade_band(
-                band,
-                view,
-                light,
-                floor,
-                solid,
-                clear,
-                clear_bins,
-                balls,
-                samples,
-                nearness,
-                owner,
-                open_sky,
-                place,
-                picture,
-            )
+            things = (solid, clear, clear_bins, balls)
+            seen = (samples, nearness, owner, open_sky, place)
+            shade.shade_band(band, view, light, shadows, floor, *things, *seen, picture)
 
         each(colour, bands)
     return picture
@@ -143,4 +130,4 @@ def _floor(setting: Setting) -> Floor:
     power = 10.0 ** np.floor(np.log10(rough))
     spacing = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(np.log(rough / (m * power)))))
     height = float(setting.ground) if setting.ground is not None else 0.0
-    return Floor(height, shown, np.ascontiguousarray(setting.centre[:2], dtype=np.float64), setting.reach, spacing)
+    return Floor(height, shown, float(setting.centre[0]), float(setting.centre[1]), float(setting.reach), spacing)

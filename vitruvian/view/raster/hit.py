@@ -11,16 +11,16 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def triangle_hit(soup, f, view, rx, ry):
+def triangle_hit(vertices, faces, normals, colours, f, view, rx, ry):
     """(position relative to the eye, unit normal, linear colour), 9 numbers, on triangle f along ray (rx, ry, 1)."""
-    a, b, c = soup.faces[f, 0], soup.faces[f, 1], soup.faces[f, 2]
-    v = soup.vertices
-    ax, ay, az = v[a, 0] - view.eye[0], v[a, 1] - view.eye[1], v[a, 2] - view.eye[2]
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    v = vertices
+    ax, ay, az = v[a, 0] - view.ex, v[a, 1] - view.ey, v[a, 2] - view.ez
     ex, ey, ez = v[b, 0] - v[a, 0], v[b, 1] - v[a, 1], v[b, 2] - v[a, 2]
     fx, fy, fz = v[c, 0] - v[a, 0], v[c, 1] - v[a, 1], v[c, 2] - v[a, 2]
-    dx = view.axes[0, 0] * rx + view.axes[1, 0] * ry + view.axes[2, 0]
-    dy = view.axes[0, 1] * rx + view.axes[1, 1] * ry + view.axes[2, 1]
-    dz = view.axes[0, 2] * rx + view.axes[1, 2] * ry + view.axes[2, 2]
+    dx = view.rx * rx + view.dx * ry + view.fx
+    dy = view.ry * rx + view.dy * ry + view.fy
+    dz = view.rz * rx + view.dz * ry + view.fz
     gx, gy, gz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
     facing = gx * dx + gy * dy + gz * dz
     u, w = 1.0 / 3.0, 1.0 / 3.0
@@ -33,7 +33,7 @@ def triangle_hit(soup, f, view, rx, ry):
         if u + w > 1.0:
             u, w = u / (u + w), w / (u + w)
     t = 1.0 - u - w
-    n = soup.normals
+    n = normals
     nx = t * n[f, 0, 0] + u * n[f, 1, 0] + w * n[f, 2, 0]
     ny = t * n[f, 0, 1] + u * n[f, 1, 1] + w * n[f, 2, 1]
     nz = t * n[f, 0, 2] + u * n[f, 1, 2] + w * n[f, 2, 2]
@@ -41,7 +41,7 @@ def triangle_hit(soup, f, view, rx, ry):
     side = -1.0 if facing > 0.0 else 1.0
     if length > 0.0:
         side /= length
-    k = soup.colours
+    k = colours
     return (
         ax + u * ex + w * fx,
         ay + u * ey + w * fy,
@@ -56,17 +56,17 @@ def triangle_hit(soup, f, view, rx, ry):
 
 
 @njit(cache=True, nogil=True)
-def ball_hit(balls, i, view, rx, ry):
+def ball_hit(centres, radius, colours, i, view, rx, ry):
     """(position relative to the eye, unit normal, linear colour), 9 numbers, on ball i along ray (rx, ry, 1)."""
     cx, cy, cz = (
-        balls.centres[i, 0] - view.eye[0],
-        balls.centres[i, 1] - view.eye[1],
-        balls.centres[i, 2] - view.eye[2],
+        centres[i, 0] - view.ex,
+        centres[i, 1] - view.ey,
+        centres[i, 2] - view.ez,
     )
-    r = balls.radius[i]
-    dx = view.axes[0, 0] * rx + view.axes[1, 0] * ry + view.axes[2, 0]
-    dy = view.axes[0, 1] * rx + view.axes[1, 1] * ry + view.axes[2, 1]
-    dz = view.axes[0, 2] * rx + view.axes[1, 2] * ry + view.axes[2, 2]
+    r = radius[i]
+    dx = view.rx * rx + view.dx * ry + view.fx
+    dy = view.ry * rx + view.dy * ry + view.fy
+    dz = view.rz * rx + view.dz * ry + view.fz
     a = dx * dx + dy * dy + dz * dz
     b = dx * cx + dy * cy + dz * cz
     inside = b * b - a * (cx * cx + cy * cy + cz * cz - r * r)
@@ -79,7 +79,7 @@ def ball_hit(balls, i, view, rx, ry):
         (px - cx) / r,
         (py - cy) / r,
         (pz - cz) / r,
-        balls.colours[i, 0],
-        balls.colours[i, 1],
-        balls.colours[i, 2],
+        colours[i, 0],
+        colours[i, 1],
+        colours[i, 2],
     )

@@ -31,9 +31,10 @@ def places(first, last, view, soup, balls, samples, nearness, owner, place, norm
 
     `solid` says which tiles hold more than ground and background.
     """
-    n_triangles = soup.faces.shape[0]
+    vertices, faces, normals, colours = soup.vertices, soup.faces, soup.normals, soup.colours
+    centres, radius, tints = balls.centres, balls.radius, balls.colours
+    n_triangles = faces.shape[0]
     width = place.shape[1]
-    up = np.empty(3)
     for y in range(first, last):
         for x in range(width):
             close = nearness[2 * y, 2 * x, 0]
@@ -46,17 +47,17 @@ def places(first, last, view, soup, balls, samples, nearness, owner, place, norm
             depth = 1.0 / close
             place[y, x, 0], place[y, x, 1], place[y, x, 2] = rx * depth, ry * depth, depth
             if who == GROUND:
-                up[0], up[1], up[2] = 0.0, 0.0, 1.0
-            elif who < n_triangles:
-                solid[y // TILE, x // TILE] = True
-                hit = triangle_hit(soup, who, view, rx, ry)
-                up[0], up[1], up[2] = hit[3], hit[4], hit[5]
+                nx, ny, nz = 0.0, 0.0, 1.0
             else:
                 solid[y // TILE, x // TILE] = True
-                hit2 = ball_hit(balls, who - n_triangles, view, rx, ry)
-                up[0], up[1], up[2] = hit2[3], hit2[4], hit2[5]
-            for k in range(3):
-                normal[y, x, k] = view.axes[k, 0] * up[0] + view.axes[k, 1] * up[1] + view.axes[k, 2] * up[2]
+                if who < n_triangles:
+                    hit = triangle_hit(vertices, faces, normals, colours, who, view, rx, ry)
+                else:
+                    hit = ball_hit(centres, radius, tints, who - n_triangles, view, rx, ry)
+                nx, ny, nz = hit[3], hit[4], hit[5]
+            normal[y, x, 0] = view.rx * nx + view.ry * ny + view.rz * nz
+            normal[y, x, 1] = view.dx * nx + view.dy * ny + view.dz * nz
+            normal[y, x, 2] = view.fx * nx + view.fy * ny + view.fz * nz
 
 
 @njit(cache=True, nogil=True)

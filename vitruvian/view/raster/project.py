@@ -18,9 +18,7 @@ def triangles_to_screen(vertices, faces, view, near, width, height):
     n, m = vertices.shape[0], faces.shape[0]
     seen = np.empty((n, 3))
     for i in range(n):
-        x, y, z = vertices[i, 0] - view.eye[0], vertices[i, 1] - view.eye[1], vertices[i, 2] - view.eye[2]
-        for k in range(3):
-            seen[i, k] = view.axes[k, 0] * x + view.axes[k, 1] * y + view.axes[k, 2] * z
+        seen[i, 0], seen[i, 1], seen[i, 2] = _to_camera(view, vertices[i, 0], vertices[i, 1], vertices[i, 2])
     crossing = 0
     for f in range(m):
         front = 0
@@ -86,9 +84,7 @@ def balls_to_screen(centres, radius, view, near, width, height):
     ids = np.empty(n, np.int32)
     k = 0
     for i in range(n):
-        x, y, z = centres[i, 0] - view.eye[0], centres[i, 1] - view.eye[1], centres[i, 2] - view.eye[2]
-        for c in range(3):
-            boxes[k, 4 + c] = view.axes[c, 0] * x + view.axes[c, 1] * y + view.axes[c, 2] * z
+        boxes[k, 4], boxes[k, 5], boxes[k, 6] = _to_camera(view, centres[i, 0], centres[i, 1], centres[i, 2])
         r = radius[i]
         boxes[k, 7] = r
         if not boxes[k, 6] > near + r:
@@ -126,6 +122,16 @@ def balls_to_light(centres, radius, axes, corner, texel, size):
             ids[k] = i
             k += 1
     return _into_bands(boxes[:k], ids[:k], size, 1)
+
+
+@njit(cache=True, nogil=True)
+def _to_camera(view, x, y, z):
+    x, y, z = x - view.ex, y - view.ey, z - view.ez
+    return (
+        view.rx * x + view.ry * y + view.rz * z,
+        view.dx * x + view.dy * y + view.dz * z,
+        view.fx * x + view.fy * y + view.fz * z,
+    )
 
 
 @njit(cache=True, nogil=True)

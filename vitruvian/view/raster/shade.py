@@ -32,6 +32,8 @@ FILL = (0.10, 0.125, 0.16)
 RIM = 0.22
 GROUND_SHADE = 0.62  # part of the light that the key's shadow takes from the ground
 GRID_SHADE = 0.115
+PANE_SOFT = np.float32(0.35)
+BALL_GLOSS, BALL_SOFT = np.float32(0.2), np.float32(0.2)
 
 # sRGB byte of linear light, by table.
 ENCODED_LAST = 16383
@@ -40,11 +42,17 @@ ENCODED = (255.0 * srgb_from_linear(np.arange(ENCODED_LAST + 1) / ENCODED_LAST) 
 
 @njit(cache=True, nogil=True)
 def shade_band(
-    band, view, light, floor, solid, clear, clear_bins, balls, samples, nearness, owner, open_sky, half, out
+    band, view, light, shadows, floor, solid, clear, clear_bins, balls, samples, nearness, owner, open_sky, half, out
 ):
     """Colours (sRGB, 8 bit) of one band of rows, into out (height, width, 3)."""
     height, width, count = nearness.shape
-    n_solid = solid.faces.shape[0]
+    # Arrays are taken out of their records here: doing it per pixel would count references per pixel.
+    vertices, faces, normals, colours, finish = solid.vertices, solid.faces, solid.normals, solid.colours, solid.finish
+    c_vertices, c_faces, c_normals, c_colours = clear.vertices, clear.faces, clear.normals, clear.colours
+    c_finish = clear.finish
+    centres, radius, tints = balls.centres, balls.radius, balls.colours
+    nearest, covered, wide, blur = shadows.nearest, shadows.covered, shadows.wide, shadows.blur
+    n_solid = faces.shape[0]
     top = band * BAND
     bottom = min(top + BAND, height)
     glass = clear_bins.start[band + 1] > clear_bins.start[band]
@@ -81,16 +89,18 @@ def shade_band(
                     if who == BACKGROUND:
                         c = _background(y, height)
                     elif who == GROUND:
-                        c = _ground(y, x, rx, ry, nearness[y, x, s], view, light, floor, open_sky, half, height)
-                    elif who < n_solid:
-                        hit = triangle_hit(solid, who, view, rx, ry)
-                        f = solid.finish[who]
-                        open_here = _open(open_sky, half, y, x, 1.0 / nearness[y, x, s])
-                        c = _lit(hit, f[1], f[2], view, light, open_here)
+                        depth = 1.0 / nearness[y, x, s]
+                        open_here = _open(open_sky, half, y, x, depth)
+                        c = _ground(y, rx, ry, depth, view, light, covered, wide, blur, floor, open_here, height)
                     else:
-                        hit = ball_hit(balls, who - n_solid, view, rx, ry)
                         open_here = _open(open_sky, half, y, x, 1.0 / nearness[y, x, s])
-                        c = _lit(hit, 0.2, 0.2, view, light, open_here)
+                        if who < n_solid:
+                            hit = triangle_hit(vertices, faces, normals, colours, who, view, rx, ry)
+                            gloss, soft = finish[who, 1], finish[who, 2]
+                        else:
+                            hit = ball_hit(centres, radius, tints, who - n_solid, view, rx, ry)
+                            gloss, soft = BALL_GLOSS, BALL_SOFT
+                        c = _lit(hit, gloss, soft, view, light, nearest, open_here)
                     done_owner[done] = who
                     done_colour[done, 0], done_colour[done, 1], done_colour[done, 2] = c[0], c[1], c[2]
                     done += 1
@@ -102,9 +112,11 @@ def shade_band(
                         while at < panes and pane_owner[at] != pane:
                             at += 1
                         if at == panes:
-                            hit = triangle_hit(clear, pane, view, rx, ry)
+                            hit = triangle_hit(c_vertices, c_faces, c_normals, c_colours, pane, view, rx, ry)
                             pane_owner[panes] = pane
-                            p = _pane(hit, clear.finish[pane], view, light, y, height)
+                            opacity, gloss = c_finish[pane, 0], c_finish[pane, 1]
+                            soft, sheen = c_finish[pane, 2], c_finish[pane, 3]
+                            p = _pane(hit, opacity, gloss, soft, sheen, view, light, nearest)
                             for i in range(4):
                                 pane_colour[panes, i] = p[i]
                             panes += 1
@@ -122,18 +134,18 @@ def shade_band(
 
 
 @njit(cache=True, nogil=True)
-def _lit(hit, gloss, soft, view, light, open_here):
+def _lit(hit, gloss, soft, view, light, nearest, open_here):
     """Light that leaves a solid place towards the eye."""
     px, py, pz, nx, ny, nz, cr, cg, cb = hit
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
-    lx, ly, lz = light.axes[2, 0], light.axes[2, 1], light.axes[2, 2]
+    lx, ly, lz = light.lx, light.ly, light.lz
     nl = nx * lx + ny * ly + nz * lz
     nv = max(nx * vx + ny * vy + nz * vz, 0.0)
     wrapped = max((nl + soft) / (1.0 + soft), 0.0)
     lit = 0.0
     if wrapped > 0.0:
-        lit = _reached(light, px + view.eye[0], py + view.eye[1], pz + view.eye[2], nx, ny, nz, max(nl, 0.0))
+        lit = _reached(light, nearest, px + view.ex, py + view.ey, pz + view.ez, nx, ny, nz, max(nl, 0.0))
     hx, hy, hz = lx + vx, ly + vy, lz + vz
     size = np.sqrt(hx * hx + hy * hy + hz * hz)
     nh = max((nx * hx + ny * hy + nz * hz) / size, 0.0) if size > 0.0 else 0.0
@@ -156,10 +168,9 @@ def _lit(hit, gloss, soft, view, light, open_here):
 
 
 @njit(cache=True, nogil=True)
-def _pane(hit, finish, view, light, y, height):
+def _pane(hit, opacity, gloss, soft, sheen, view, light, nearest):
     """Premultiplied colour and opacity of a layer that lets light through."""
-    opacity, gloss, soft, sheen = finish[0], finish[1], finish[2], finish[3]
-    r, g, b = _lit(hit, 0.0, max(soft, 0.35), view, light, 1.0)
+    r, g, b = _lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, 1.0)
     px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
@@ -170,7 +181,7 @@ def _pane(hit, finish, view, light, y, height):
     mirror = sheen * (0.04 + 0.96 * edge)
     tx = 2.0 * nv * nz - vz
     sky = _sky(max(min(0.5 + 0.5 * tx, 1.0), 0.0))
-    lx, ly, lz = light.axes[2, 0], light.axes[2, 1], light.axes[2, 2]
+    lx, ly, lz = light.lx, light.ly, light.lz
     hx, hy, hz = lx + vx, ly + vy, lz + vz
     size = np.sqrt(hx * hx + hy * hy + hz * hz)
     nh = abs(nx * hx + ny * hy + nz * hz) / size if size > 0.0 else 0.0
@@ -186,16 +197,15 @@ def _pane(hit, finish, view, light, y, height):
 
 
 @njit(cache=True, nogil=True)
-def _reached(light, x, y, z, nx, ny, nz, nl):
+def _reached(light, nearest, x, y, z, nx, ny, nz, nl):
     """Part of the key light that reaches a place: tent-weighted mean over 5 x 5 texels of the shadow map."""
     # Step off the surface, further where light grazes it, so that it does not shade itself.
     away = light.texel * (1.2 + 2.2 * np.sqrt(max(1.0 - nl * nl, 0.0)))
     x, y, z = x + away * nx, y + away * ny, z + away * nz
-    a = light.axes
-    u = (a[0, 0] * x + a[0, 1] * y + a[0, 2] * z - light.corner[0]) / light.texel - 0.5
-    v = (a[1, 0] * x + a[1, 1] * y + a[1, 2] * z - light.corner[1]) / light.texel - 0.5
-    w = np.float32(a[2, 0] * x + a[2, 1] * y + a[2, 2] * z + 0.6 * light.texel)
-    n = light.nearest.shape[0]
+    u = (light.ax * x + light.ay * y + light.az * z - light.au) / light.texel - 0.5
+    v = (light.bx * x + light.by * y + light.bz * z - light.bv) / light.texel - 0.5
+    w = np.float32(light.lx * x + light.ly * y + light.lz * z + 0.6 * light.texel)
+    n = nearest.shape[0]
     i, j = int(np.floor(u)), int(np.floor(v))
     if i < 2 or j < 2 or i >= n - 3 or j >= n - 3:
         return 1.0
@@ -210,29 +220,27 @@ def _reached(light, x, y, z, nx, ny, nz, nl):
             if wp <= 0.0:
                 continue
             weight += wp * wq
-            if light.nearest[j + q, i + p] <= w:
+            if nearest[j + q, i + p] <= w:
                 total += wp * wq
     return total / weight
 
 
 @njit(cache=True, nogil=True)
-def _ground(y, x, rx, ry, close, view, light, floor, open_sky, half, height):
+def _ground(y, rx, ry, depth, view, light, covered, wide, blur, floor, open_here, height):
     """Colour of the ground plane, which fades into the background away from what stands on it."""
-    depth = 1.0 / close
-    gx = view.eye[0] + depth * (view.axes[0, 0] * rx + view.axes[1, 0] * ry + view.axes[2, 0])
-    gy = view.eye[1] + depth * (view.axes[0, 1] * rx + view.axes[1, 1] * ry + view.axes[2, 1])
+    gx = view.ex + depth * (view.rx * rx + view.dx * ry + view.fx)
+    gy = view.ey + depth * (view.ry * rx + view.dy * ry + view.fy)
     sky = _background(y, height)
-    far = np.sqrt((gx - floor.centre[0]) ** 2 + (gy - floor.centre[1]) ** 2) / floor.radius
+    far = np.sqrt((gx - floor.cx) ** 2 + (gy - floor.cy) ** 2) / floor.radius
     fade = min(max((5.2 - far) / 3.9, 0.0), 1.0)
     fade = fade * fade * (3.0 - 2.0 * fade)
     if fade <= 0.0:
         return sky
-    a = light.axes
-    u = (a[0, 0] * gx + a[0, 1] * gy + a[0, 2] * floor.height - light.corner[0]) / light.texel - 0.5
-    v = (a[1, 0] * gx + a[1, 1] * gy + a[1, 2] * floor.height - light.corner[1]) / light.texel - 0.5
-    shade = (1.0 - GROUND_SHADE * _dark(light, u, v)) * (0.35 + 0.65 * _open(open_sky, half, y, x, depth))
+    u = (light.ax * gx + light.ay * gy + light.az * floor.height - light.au) / light.texel - 0.5
+    v = (light.bx * gx + light.by * gy + light.bz * floor.height - light.bv) / light.texel - 0.5
+    shade = (1.0 - GROUND_SHADE * _dark(covered, wide, blur, u, v)) * (0.35 + 0.65 * open_here)
     # Size of a pixel on the ground, along the worse direction, softens the grid's lines.
-    fall = max((view.eye[2] - floor.height) / (depth * np.sqrt(1.0 + rx * rx + ry * ry)), 1e-3)
+    fall = max((view.ez - floor.height) / (depth * np.sqrt(1.0 + rx * rx + ry * ry)), 1e-3)
     foot = depth / (view.focal * fall)
     shade *= 1.0 - GRID_SHADE * max(_line(gx, floor.spacing, foot), _line(gy, floor.spacing, foot))
     # A shadow is a little cooler than the lit ground.
@@ -254,15 +262,15 @@ def _line(place, spacing, foot):
 
 
 @njit(cache=True, nogil=True)
-def _dark(light, u, v):
-    """Part of the key light kept from the ground at texel (u, v): sharp near what casts the shade, soft away from it."""
-    blocks = light.covered.shape[0] // light.wide.shape[0]
+def _dark(covered, wide_map, blur, u, v):
+    """Part of the key light kept from the ground at texel (u, v): sharp near what casts the shade, else soft."""
+    blocks = covered.shape[0] // wide_map.shape[0]
     wu, wv = (u + 0.5) / blocks - 0.5, (v + 0.5) / blocks - 0.5
-    wide = _bilinear(light.wide, wu, wv)
+    wide = _bilinear(wide_map, wu, wv)
     if wide <= 0.0:
         return 0.0
-    mix = _bilinear(light.blur, wu, wv)
-    n = light.covered.shape[0]
+    mix = _bilinear(blur, wu, wv)
+    n = covered.shape[0]
     i, j = int(np.floor(u)), int(np.floor(v))
     if i < 2 or j < 2 or i >= n - 3 or j >= n - 3:
         return wide
@@ -271,7 +279,7 @@ def _dark(light, u, v):
     for q in range(-2, 4):
         for p in range(-2, 4):
             w = max(3.0 - abs(q - fv), 0.0) * max(3.0 - abs(p - fu), 0.0)
-            total += w * light.covered[j + q, i + p]
+            total += w * covered[j + q, i + p]
             weight += w
     return total / weight * (1.0 - mix) + wide * mix
 
@@ -294,6 +302,9 @@ def _open(open_sky, half, y, x, depth):
     height, width = open_sky.shape
     u, v = 0.5 * x, 0.5 * y
     i, j = min(int(u), width - 1), min(int(v), height - 1)
+    ip, jp = min(i + 1, width - 1), min(j + 1, height - 1)
+    if open_sky[j, i] + open_sky[j, ip] + open_sky[jp, i] + open_sky[jp, ip] == 4.0:
+        return 1.0
     p, q = u - i, v - j
     total, weight = 0.0, 0.0
     for b in range(2):

@@ -14,7 +14,7 @@ from scipy.ndimage import uniform_filter
 
 from vitruvian.view.drawing import Drawing
 from vitruvian.view.raster import cover, project
-from vitruvian.view.raster.types import BAND, Floor, Light, View
+from vitruvian.view.raster.types import BAND, Floor, Light, Shade, View
 
 Array = np.ndarray
 TEXELS = 1024
@@ -34,17 +34,20 @@ def light_axes(forward: Array) -> Array:
     return np.stack([across, np.cross(towards, across), towards])
 
 
-def cast(drawing: Drawing, axes: Array, centre: Array, radius: float, floor: Floor, each: Callable[..., None]) -> Light:
+def cast(
+    drawing: Drawing, axes: Array, centre: Array, radius: float, floor: Floor, each: Callable[..., None]
+) -> tuple[Light, Shade]:
     """The light's map over a ball of `radius` [m] around `centre` [m]; `each(function, n)` runs bands side by side."""
     texel = 2.0 * radius / TEXELS
     middle = axes[:2] @ centre
     # Whole texels only, so that shadows do not shimmer when the map moves along with the scene.
     corner = np.floor((middle - radius) / texel) * texel
+    light = Light(*[*axes.ravel().tolist(), *corner.tolist(), texel])
     solid, clear, balls = drawing.solid, drawing.clear, drawing.spheres
     nearest, _ = _map(solid.vertices, solid.faces, axes, corner, texel, each, balls)
     if not floor.shown:
         nothing = np.zeros((2, 2), dtype=np.float32)
-        return Light(axes, corner, texel, nearest, nothing, nothing, nothing)
+        return light, Shade(nearest, nothing, nothing, nothing)
     through, owner = nearest, np.zeros((0, 0), dtype=np.int32)
     if len(clear.faces):
         through, owner = _map(clear.vertices, clear.faces, axes, corner, texel, each, None)
@@ -54,12 +57,12 @@ def cast(drawing: Drawing, axes: Array, centre: Array, radius: float, floor: Flo
     blur = np.clip(_soften(height) / np.maximum(wide, 1e-4) / (0.9 * radius), 0.0, 1.0)
     # The softened map has exact zeros where no shade is near, up to rounding of its running sums.
     wide[wide < 1e-5] = 0.0
-    return Light(axes, corner, texel, nearest, covered, wide, blur)
+    return light, Shade(nearest, covered, wide, blur.astype(np.float32))
 
 
 @njit(cache=True, nogil=True)
 def _over_ground(nearest, through, owner, finish, axes, corner, texel, floor):
-    """Covered part of each texel's ray where it meets the ground, and per block the mean of it and of its height [m]."""
+    """Covered part of each texel's ray where it meets the ground; per block the mean of that and of its height [m]."""
     n = nearest.shape[0]
     covered = np.zeros((n, n), np.float32)
     wide = np.zeros((n // BLOCK, n // BLOCK), np.float32)
@@ -92,7 +95,7 @@ def _map(vertices, faces, axes, corner, texel, each, balls):
     round_bins = None
     if balls is not None and len(balls.radius):
         round_bins = project.balls_to_light(balls.centres, balls.radius, axes, corner, texel, TEXELS)
-    nowhere = View(np.zeros(3), np.eye(3), 1.0, 0.0, 0.0)
+    nowhere = View(*np.eye(5, 3).ravel().tolist())
 
     def one(band: int) -> None:
         cover.cover_triangles(band, bins, CENTRE, nearest, owner)

@@ -11,12 +11,25 @@ BAND = 16  # rows of pixels that one thread draws at a time
 
 
 class View(NamedTuple):
-    """A camera: a pixel (x, y) sees eye + z (axes[0] (x - cx) / focal + axes[1] (y - cy) / focal + axes[2])."""
+    """A camera at e: a pixel (x, y) sees e + z (r (x - cx) / focal + d (y - cy) / focal + f).
 
-    eye: Array
-    axes: Array  # rows right, down, forward
-    focal: float
-    cx: float
+    Plain numbers rather than arrays: kernels read them for every sample, and numbers stay in registers.
+    """
+
+    ex: float
+    ey: float
+    ez: float
+    rx: float  # right
+    ry: float
+    rz: float
+    dx: float  # down
+    dy: float
+    dz: float
+    fx: float  # forward
+    fy: float
+    fz: float
+    focal: float  # [pixel]
+    cx: float  # middle of the picture [pixel]
     cy: float
 
 
@@ -48,11 +61,25 @@ class Bins(NamedTuple):
 
 
 class Light(NamedTuple):
-    """The key light: parallel rays from `axes[2]`, and the map of the nearest thing along each of them."""
+    """The key light: parallel rays from l; texel (i, j) of its map lies au + i texel along a, bv + j texel along b."""
 
-    axes: Array  # rows: across, up, towards the light
-    corner: Array  # light-space position of the map's first texel [m], (2,)
+    ax: float  # across
+    ay: float
+    az: float
+    bx: float  # up
+    by: float
+    bz: float
+    lx: float  # towards the light
+    ly: float
+    lz: float
+    au: float  # first texel [m]
+    bv: float
     texel: float  # [m]
+
+
+class Shade(NamedTuple):
+    """What the key light's map holds."""
+
     nearest: Array  # height towards the light of the first thing met [m], (n, n) float32
     covered: Array  # part of the light that does not reach the ground there, (n, n) float32
     wide: Array  # the same, blurred, (n / k, n / k) float32
@@ -64,6 +91,7 @@ class Floor(NamedTuple):
 
     height: float  # [m]
     shown: bool
-    centre: Array  # where it fades from [m], (2,)
+    cx: float  # where it fades from [m]
+    cy: float
     radius: float  # size of what stands on it [m]
     spacing: float  # of the grid [m]
