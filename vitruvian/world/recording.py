@@ -55,8 +55,7 @@ class Recording:
                 _check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
                 _check(len(about[name]) <= MOST_PARTS, f"too many {name}")
             _check(float(about["frame_rate"]) > 0, "frame_rate")
-        _ = recording.stage
-        _ = recording.time
+        _ = recording.time, recording.stage
         return recording
 
     @property

@@ -77,8 +77,8 @@ def run_world(
     saves.
     """
     path = Path(path)
-    target = round(seconds * world.frame_rate)
-    if not 0 < seconds < 1e9 or target < 1:
+    target = round(seconds * world.frame_rate) if 0 < seconds < 1e9 else 0
+    if target < 1:
         raise InputError(f"seconds must be at least one frame (1/{world.frame_rate:g} s), not {seconds:g}")
     identity = {
         "scene": scene,
