@@ -1,4 +1,4 @@
-"""Forward dynamics in O(n): the articulated-body recursion for general joints (Lee 2008, appendix B; Featherstone 1987).
+"""Forward dynamics in O(n): the articulated-body recursion for general joints (Lee 2008, appendix B).
 
 f_i = Ĵ_i v̇_i + b_i                                                                                          (B.1)
 Ĵ_i = J_i + Σ Ad* (Ĵ - Ĵ S Ω⁻¹ Sᵀ Ĵ) Ad,   b_i = -ad*_v J v - f_e + Σ Ad* (b + Ĵ c + Ĵ S Ω⁻¹ (τ - Sᵀ(b + Ĵ c)))
@@ -288,7 +288,9 @@ def _rank_one(row, dof, u0, u1, u2, u3, u4, u5, d, yielded):
 
 @njit(cache=True)
 def _eliminate_ball(row, dofs, v0, tau):
-    """All three rotations at once: with Ĵ = [[D, H], [Hᵀ, M]], Ĵ <- diag(0, M - Hᵀ D⁻¹ H), b <- (τ, b_v + Hᵀ D⁻¹ (τ - b_ω)).
+    """All three rotations at once. With Ĵ = [[D, H], [Hᵀ, M]]:
+
+    Ĵ <- diag(0, M - Hᵀ D⁻¹ H),  b <- (τ, b_v + Hᵀ D⁻¹ (τ - b_ω)).
 
     Kept for the way forward: K = D⁻¹ H and D⁻¹ (τ - b_ω), since q̈ = D⁻¹ (τ - b_ω) - a_ω - K a_v."""
     a, b, c, d, e, f = row[I], row[I + 1], row[I + 2], row[I + 3], row[I + 4], row[I + 5]

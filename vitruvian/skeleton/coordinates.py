@@ -1,7 +1,7 @@
 """Coordinates as a manifold: moving q along a velocity, and the velocity between two q.
 
-Ball and free joints hold a unit quaternion: q ⊕ v dt multiplies it by exp(ω dt); a free joint's position follows the exact
-screw motion, T ← T exp(twist dt). All other coordinates just add.
+Ball and free joints hold a unit quaternion: q ⊕ v dt multiplies it by exp(ω dt); a free joint's position follows
+the exact screw motion, T ← T exp(twist dt). All other coordinates just add.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def move(topology, q, v, dt, out):
 def rates(topology, q, v, out):
     for i in range(topology.shape[0]):
         code, q0, v0 = topology[i, CODE], topology[i, Q0], topology[i, V0]
-        if code == BALL or code == FREE:
+        if code in (BALL, FREE):
             a = q0
             if code == FREE:
                 a = q0 + 3

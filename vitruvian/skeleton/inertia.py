@@ -1,6 +1,7 @@
 """Mass, centre of mass and rotational inertia of a bone, with the checks that make them physical.
 
-A real body's principal moments satisfy the triangle inequality I_1 + I_2 >= I_3, because I_1 + I_2 - I_3 = 2 ∫ρ z² dV >= 0.
+A real body's principal moments satisfy the triangle inequality I_1 + I_2 >= I_3, because
+I_1 + I_2 - I_3 = 2 ∫ρ z² dV >= 0.
 """
 
 from __future__ import annotations

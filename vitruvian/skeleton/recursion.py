@@ -62,7 +62,7 @@ def momentum(body, v, column):
 
 @njit(cache=True)
 def spread_velocities(topology, bodies, rows):
-    """Along the tree: v_i = Ad⁻¹ v_parent + u_i;  c_i = b_i + ad_{v_i} u_i;  f_i = -ad*_{v_i} J_i v_i (eqs. 6.11-6.15)."""
+    """Along the tree: v_i = Ad⁻¹ v_parent + u_i;  c_i = b_i + ad_{v_i} u_i;  f_i = -ad*_{v_i} J_i v_i (6.11-6.15)."""
     for i in range(topology.shape[0]):
         row = rows[i]
         parent = topology[i, PARENT]

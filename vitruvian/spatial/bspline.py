@@ -1,6 +1,7 @@
 """B-spline bases with first and second derivatives, for open and periodic knot vectors.
 
-B_{l,1} = 1 on [t_l, t_{l+1});  B_{l,k} = (x - t_l)/(t_{l+k-1} - t_l) B_{l,k-1} + (t_{l+k} - x)/(t_{l+k} - t_{l+1}) B_{l+1,k-1}
+B_{l,1} = 1 on [t_l, t_{l+1})
+B_{l,k} = (x - t_l)/(t_{l+k-1} - t_l) B_{l,k-1} + (t_{l+k} - x)/(t_{l+k} - t_{l+1}) B_{l+1,k-1}
 B'_{l,k} = (k - 1) [B_{l,k-1}/(t_{l+k-1} - t_l) - B_{l+1,k-1}/(t_{l+k} - t_{l+1})]            (de Boor 2001, chapter X)
 
 The order k is degree + 1; k = 4 is cubic. A spline of n controls has n + k knots and the domain [t_{k-1}, t_n].
@@ -35,8 +36,8 @@ def uniform_knots(n_controls: int, order: int, low: float, high: float) -> Array
 def periodic_knots(breaks: ArrayLike, order: int) -> Array:
     """Knots of a closed spline over breaks[0]..breaks[-1], continued periodically at both ends.
 
-    breaks: ascending, shape (m + 1,) for m distinct controls. Returns shape (m + 2 order - 1,); the m controls are to be
-    followed by their own first order - 1 (`wrap_controls`)."""
+    breaks: ascending, shape (m + 1,) for m distinct controls. Returns shape (m + 2 order - 1,); the m controls are to
+    be followed by their own first order - 1 (`wrap_controls`)."""
     b = np.asarray(breaks, dtype=float)
     period = b[-1] - b[0]
     m = len(b) - 1

@@ -9,6 +9,7 @@ The curve is C^{order-2}; it is closed when built with `periodic=True`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -36,8 +37,8 @@ class Se3Spline:
     """A twice differentiable curve on SE(3).
 
     frames: control frames, shape (m, 4, 4); a closed curve does not repeat its first frame.
-    breaks: ascending coordinates [rad or m] between which the spline is one polynomial. Open: m - order + 2 of them, and
-    the curve then starts at the first and ends at the last frame; closed: m + 1, the last one period after the first.
+    breaks: ascending coordinates [rad or m] between which the spline is one polynomial. Open: m - order + 2 of them,
+    and the curve then starts at the first and ends at the last frame; closed: m + 1, the last one period after the first.
     None spaces them by one. order: polynomial degree + 1, at least 4.
     """
 
@@ -78,7 +79,7 @@ class Se3Spline:
         knots = periodic_knots(b, order) if periodic else open_knots(b, order)
         controls = wrap_controls(G, order) if periodic else G
         check_knots(knots, len(controls), order, what)
-        twists = np.array([log_se3(inverse(a) @ c) for a, c in zip(controls[:-1], controls[1:])])
+        twists = np.array([log_se3(inverse(a) @ c) for a, c in pairwise(controls)])
         head = [order, len(controls), float(periodic), b[0], b[-1]]
         flat = np.concatenate([controls[:, :3, :3].reshape(-1, 9), controls[:, :3, 3]], axis=1)
         records = np.array([twist_record(z) for z in twists])

@@ -20,7 +20,7 @@ ROW = 12 + 36 + 216  # G, S, ∂S/∂q as the kernels read them
 @dataclass(frozen=True)
 class Custom(Joint):
     """n_dof coordinates; transform(q) -> (4, 4); jacobian(q) -> (6, n), columns s_i = (G⁻¹ ∂G/∂q_i)ˇ;
-    hessian(q) -> (n, n, 6) with hessian[i, j] = ∂s_i/∂q_j. `start`: coordinates of the fresh skeleton, zeros if None."""
+    hessian(q) -> (n, n, 6) with hessian[i, j] = ∂s_i/∂q_j. `start`: coordinates of the fresh skeleton."""
 
     n_dof: int
     transform: Callable[[Array], Array]
