@@ -56,8 +56,9 @@ class SkeletonBuilder:
 
         placement: where the joint stands in the parent's frame, (4, 4) or a position (3,); identity if None.
         stiffness, damping, limit_stiffness, limit_damping: numbers or (n_v,), SI per rad or m.
-        neutral: coordinates (n_q,) at which joint springs rest and at which the skeleton starts. limits: (low, high) of the coordinates; for ball and
-        free joints of the rotation vector (and displacement) from neutral. A spline joint with an open domain takes the
+        neutral: coordinates (n_q,) at which joint springs rest and at which the skeleton starts.
+        limits: (low, high) of the coordinates; for ball and free joints of the rotation vector (and displacement) from
+        neutral. A spline joint with an open domain takes the
         domain as its limits when limit_stiffness is given without them. The parent may be added later."""
         what = f"bone '{name}'"
         if name in self._bones:

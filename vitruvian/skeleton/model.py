@@ -33,7 +33,7 @@ class Workspace:
 class JointForces:
     """Passive force of each degree of freedom: τ = -k y - d v, and beyond a limit also -k_l (y - limit) - d_l v.
 
-    y is q - neutral, or for ball and free joints the rotation vector from neutral (and the displacement). All (n_v,)."""
+    y is q - neutral, or for ball and free joints the rotation vector from neutral (and displacement). All (n_v,)."""
 
     stiffness: Array  # [N m/rad or N/m]
     damping: Array  # [N m s/rad or N s/m]

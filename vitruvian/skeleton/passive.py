@@ -10,6 +10,8 @@ Bones:   f = k (l - l_0) + d l̇ along the line between two points
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
@@ -82,7 +84,9 @@ def _ends(skeleton: Skeleton, poses: Array, side: int) -> Array:
     return np.einsum("nij,nj->ni", T[:, :3, :3], skeleton.springs.points[:, side]) + T[:, :3, 3]
 
 
-def _body_springs(skeleton: Skeleton, q: Array, v: Array, *, derivatives: bool = False):
+def _body_springs(
+    skeleton: Skeleton, q: Array, v: Array, *, derivatives: bool = False
+) -> Iterator[tuple[int, Array, float, Array, Array]]:
     """Per spring: index, gradient of its length (n_v,), its force [N], and the two parts of the length's Hessian."""
     springs = skeleton.springs
     poses, twists = world_twists(skeleton, q)

@@ -38,7 +38,7 @@ class Se3Spline:
 
     frames: control frames, shape (m, 4, 4); a closed curve does not repeat its first frame.
     breaks: ascending coordinates [rad or m] between which the spline is one polynomial. Open: m - order + 2 of them,
-    and the curve then starts at the first and ends at the last frame; closed: m + 1, the last one period after the first.
+    and the curve then starts at the first and ends at the last frame; closed: m + 1, the last a period after the first.
     None spaces them by one. order: polynomial degree + 1, at least 4.
     """
 

@@ -3,8 +3,8 @@
 G(q, t) = H ∏_{j=1..6} exp(e_j φ_j(q, t)),   φ_j(q, t) = Σ_a C_{j,a}(t) B_{a_1}(q_1) ... B_{a_n}(q_n),   n <= 3   (6.25)
 
 Surfaces may move: given the controls' first and second time derivatives, time enters the recursion of section 6.3.3
-as one more coordinate whose velocity is 1. Its Jacobian s_t is the drift of the child, and its Hessian entries enter the bias
-acceleration; no virtual force is needed. By default translations come first, then Euler angles about z, y, x.
+as one more coordinate whose velocity is 1. Its Jacobian s_t is the drift of the child, and its Hessian entries enter
+the bias acceleration; no virtual force is needed. By default translations come first, then Euler angles about z, y, x.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class SurfaceSpline(Joint):
 
     controls: C, shape (6, m_1, ..., m_n), [m or rad] by twist. domain: (low, high) of each coordinate; knots are
     uniform unless `breaks` gives them per coordinate (open: m - order + 2, with the ends repeated; periodic: m + 1).
-    periodic: one flag per coordinate. winding: what each φ_j gains over one period of each coordinate, shape (6, n), e.g. 2π for an
-    angle that turns once. twists: e_j, shape (6, 6). home: H, shape (4, 4).
+    periodic: one flag per coordinate. winding: what each φ_j gains over one period of each coordinate, shape (6, n),
+    e.g. 2π for an angle that turns once. twists: e_j, shape (6, 6). home: H, shape (4, 4).
     moving: whether controls may change in time (`Skeleton.with_moving_surfaces`).
     """
 
