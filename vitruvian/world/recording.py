@@ -8,6 +8,8 @@ written, or whose run was killed, is read up to its last flushed frame.
 from __future__ import annotations
 
 import json
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +23,7 @@ from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points
 from vitruvian.world.stage_check import check_stage
 
 MOST_BYTES = 8 << 30  # one array read at once
+KEPT_BYTES = 128 << 20  # of decoded chunks
 MOST_METADATA = 64 << 20  # one zarr.json
 MOST_PARTS = 100_000  # bodies, meshes, signals
 
@@ -32,6 +35,8 @@ class Recording:
         self.path = path
         self.attributes = attributes
         self._arrays: dict[str, Any] = {}
+        self._blocks: OrderedDict[tuple[str, int], np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()
 
     @classmethod
     def open(cls, path: str | Path) -> Recording:
@@ -248,10 +253,29 @@ class Recording:
             chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
             _check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
             rows = array.chunks[0]
-            for index in range(start // rows, -(-stop // rows)):
-                chunk = self.path.joinpath(at, "c", str(index))
-                _check(chunk.exists(), f"chunk {index} is missing")
-            return np.asarray(array[start:stop])
+            blocks = [self._block(at, array, index, rows) for index in range(start // rows, -(-stop // rows))]
+            if not blocks:
+                return np.zeros((0, *array.shape[1:]), array.dtype)
+            first = start - start // rows * rows
+            if len(blocks) == 1:
+                return blocks[0][first : first + stop - start]
+            return np.concatenate(blocks)[first : first + stop - start]
+
+    def _block(self, at: str, array: Any, index: int, rows: int) -> np.ndarray:
+        """One chunk of rows; the latest are kept, since frames are mostly asked for in a row."""
+        with self._lock:
+            if (at, index) in self._blocks:
+                self._blocks.move_to_end((at, index))
+                return self._blocks[at, index]
+        _check(self.path.joinpath(at, "c", str(index)).exists(), f"chunk {index} is missing")
+        block = np.asarray(array[index * rows : (index + 1) * rows])
+        block.flags.writeable = False
+        with self._lock:
+            self._blocks[at, index] = block
+            held = sum(kept.nbytes for kept in self._blocks.values())
+            while held > KEPT_BYTES and len(self._blocks) > 1:
+                held -= self._blocks.popitem(last=False)[1].nbytes
+        return block
 
     def _trouble(self, at: str) -> _Trouble:
         return _Trouble(self.path, at)
@@ -259,6 +283,7 @@ class Recording:
     def close(self) -> None:
         """Forget what was read; the recording may be opened again."""
         self._arrays.clear()
+        self._blocks.clear()
 
 
 class _Signals(Mapping[str, np.ndarray]):
