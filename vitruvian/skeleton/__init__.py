@@ -5,7 +5,9 @@ from vitruvian.skeleton.aba import forward_dynamics
 from vitruvian.skeleton.builder import SkeletonBuilder
 from vitruvian.skeleton.coordinates import coordinate_rates, difference, integrate, normalized
 from vitruvian.skeleton.crba import mass_matrix
+from vitruvian.skeleton.design import SurfaceFit, design_curve, fit_surface
 from vitruvian.skeleton.hybrid import hybrid_dynamics
+from vitruvian.skeleton.ik import IkResult, Target, solve_ik
 from vitruvian.skeleton.inertia import Inertia
 from vitruvian.skeleton.kinematics import (
     bone_poses,
@@ -38,11 +40,14 @@ from vitruvian.skeleton.stiffness import generalized_forces, geometric_stiffness
 __all__ = [
     "BodySprings",
     "Energy",
+    "IkResult",
     "Inertia",
     "JointForces",
     "Skeleton",
     "SkeletonBuilder",
     "SkeletonState",
+    "SurfaceFit",
+    "Target",
     "Workspace",
     "acceleration",
     "bone_poses",
@@ -51,8 +56,10 @@ __all__ = [
     "centroidal_momentum",
     "centroidal_momentum_matrix",
     "coordinate_rates",
+    "design_curve",
     "difference",
     "energy",
+    "fit_surface",
     "forward_dynamics",
     "frame_jacobian",
     "generalized_forces",
@@ -68,6 +75,7 @@ __all__ = [
     "passive_energy",
     "passive_forces",
     "point_jacobian",
+    "solve_ik",
     "spring_lengths",
     "step_backward_euler",
     "step_forward_euler",

@@ -94,7 +94,7 @@ def _body_springs(
     for s in range(len(springs)):
         line = b[s] - a[s]
         length = float(np.sqrt(line @ line))
-        u = line / length
+        u = line / length if length > 0.0 else np.zeros(3)  # a spring without length has no direction
         J = np.zeros((3, skeleton.n_v))
         for x, bone, sign in ((a[s], springs.bones[s, 0], -1.0), (b[s], springs.bones[s, 1], 1.0)):
             if bone >= 0:

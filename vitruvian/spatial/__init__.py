@@ -1,6 +1,7 @@
 """Rigid motions: SE(3), twists, splines on SE(3)."""
 
 from vitruvian.spatial.bspline import basis, open_knots, periodic_knots, uniform_knots
+from vitruvian.spatial.fit import CurveFit, control_influence, fit_curve, natural_coordinates
 from vitruvian.spatial.motion import (
     adjoint,
     bracket,
@@ -27,15 +28,19 @@ from vitruvian.spatial.rotation import (
 from vitruvian.spatial.se3_spline import Se3Spline
 
 __all__ = [
+    "CurveFit",
     "Se3Spline",
     "adjoint",
     "basis",
     "bracket",
+    "control_influence",
     "exp_se3",
     "exp_so3",
+    "fit_curve",
     "inverse",
     "log_se3",
     "log_so3",
+    "natural_coordinates",
     "open_knots",
     "periodic_knots",
     "pose_from_transform",

@@ -111,6 +111,20 @@ class Se3Spline:
         """G(q), shape (4, 4)."""
         return self.evaluate(q)[0]
 
+    def params_with(self, j: int, frame: Array) -> Array:
+        """A copy of `params` in which control frame j is `frame` (4, 4); only the twists beside it are taken anew."""
+        params, n = self.params.copy(), len(self.twists) + 1
+        frame0 = HEAD + n + self.order
+        records = params[frame0 + 12 * n :].reshape(-1, RECORD)
+        m = len(self.frames)
+        for i in range(j, n, m):  # a closed curve holds its first frames twice
+            params[frame0 + 12 * i : frame0 + 12 * (i + 1)] = np.concatenate([frame[:3, :3].ravel(), frame[:3, 3]])
+            if i > 0:
+                records[i - 1] = twist_record(log_se3(inverse(self.frames[(i - 1) % m]) @ frame))
+            if i < n - 1:
+                records[i] = twist_record(log_se3(inverse(frame) @ self.frames[(i + 1) % m]))
+        return params
+
     def weights(self, q: float) -> tuple[int, Array]:
         """First alive control (of the wrapped list) and (3, order): cumulative basis B̃ with two derivatives at q."""
         low, high = self.domain
@@ -154,3 +168,14 @@ def curve(params, p, q, G, jacobian, hessian, scratch):
             jacobian,
             hessian,
         )
+
+
+@njit(cache=True)
+def curve_hessians(params, places, out):
+    """ds/dq at each of `places`, into out (n, 6)."""
+    G, jacobian, hessian = np.empty(12), np.empty((1, 6)), np.empty((1, 1, 6))
+    scratch = np.empty((6, MAX_ORDER))
+    for k in range(len(places)):
+        curve(params, 0, places[k], G, jacobian, hessian, scratch)
+        for c in range(6):
+            out[k, c] = hessian[0, 0, c]
