@@ -106,7 +106,7 @@ class ActivationSolver:
                 break
             last = off
         if not exact:
-            y[:] = 0.0
+            y[:] = 0.0 if start is None else start
             steps, _ = _newton(*args, zero, self.proximal, y, a, 4 * self.max_newton, 0.1 * goal)
             total += steps
         return Activations(a, y, R.torques(a) - torque, total, exact)

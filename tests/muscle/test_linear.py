@@ -1,0 +1,17 @@
+import numpy as np
+import pytest
+
+from vitruvian.muscle import solve_spd
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 60, 163])
+def test_solution_equals_numpy(n):
+    rng = np.random.default_rng(n)
+    B = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.3)
+    A, b = B @ B.T + np.eye(n), rng.normal(size=n)
+    assert solve_spd(A, b) == pytest.approx(np.linalg.solve(A, b), rel=1e-10, abs=1e-10)
+
+
+def test_indefinite_matrix_is_refused():
+    with pytest.raises(np.linalg.LinAlgError):
+        solve_spd(np.diag([1.0, 2.0, -1.0, 3.0, 4.0]), np.ones(5))

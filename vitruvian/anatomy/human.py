@@ -1,0 +1,282 @@
+"""The human body of Lee 2008, chapter 5: 75 moving bones, 28 finger bones, 846 muscles; and parts of it.
+
+`human()` is the whole; `neck()`, `arm(side)`, `torso()`, `legs()` and `upper_body()` move only their own joints, the
+rest of the bones that their muscles need standing still. Clavicle and scapula are one bone (Lee 5.1.1) unless the
+shoulder is a spline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from vitruvian.anatomy.body import PARTS, Body
+from vitruvian.anatomy.fingers import add_fingers
+from vitruvian.anatomy.scaling import Scale, scaled
+from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
+from vitruvian.anatomy.tables import BoneRow, CoordinateRow, Tables, load_tables, mirrored
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle import LinearHill, MuscleBuilder
+from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.skeleton.joints import Ball, Fixed, Free, Joint, Revolute, Universal
+from vitruvian.spatial import exp_so3, quaternion_from_rotation
+
+Array = np.ndarray
+STOP_DAMPING = 0.01  # [s] of a joint stop, times its stiffness
+CHOICES = {
+    "feet": ("hinge", "universal"),
+    "shoulder": ("fixed", "spline"),
+    "knee": ("hinge", "spline"),
+    "pelvis": ("free", "fixed"),
+}
+
+
+def human(
+    parameters: str = "corrected",
+    *,
+    feet: str = "hinge",
+    shoulder: str = "fixed",
+    knee: str = "hinge",
+    pelvis: str = "free",
+    height: float | None = None,
+    mass: float | None = None,
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+) -> Body:
+    """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
+    knee may be spline joints (Lee 6.5); height [m] and mass [kg] scale it, one alone keeps its shape."""
+    options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis}
+    return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
+
+
+def upper_body(parameters: str = "corrected", **options: object) -> Body:
+    """Trunk, arms, neck and head, on a pelvis that stands still; no legs."""
+    return _part("upper body", parameters, options, lambda b: b.region != "leg", lambda b: b.region != "leg")
+
+
+def neck(parameters: str = "corrected", **options: object) -> Body:
+    """Head and neck on a trunk that stands still."""
+    kept = ("head_neck", "trunk")
+    return _part("neck", parameters, options, lambda b: b.region in kept, lambda b: b.region == "head_neck")
+
+
+def arm(side: str, parameters: str = "corrected", **options: object) -> Body:
+    """One arm with its shoulder girdle, on a trunk that stands still."""
+    if side not in ("left", "right"):
+        raise unknown_name("side", side, ("left", "right"))
+    end = f"_{side[0]}"
+    return _part(
+        f"{side} arm",
+        parameters,
+        options,
+        lambda b: b.region == "trunk" or (b.region == "arm" and b.name.endswith(end)),
+        lambda b: b.name.endswith(end) and (b.region == "arm" or b.name.startswith(("Cla", "Sca"))),
+    )
+
+
+def torso(parameters: str = "corrected", **options: object) -> Body:
+    """Spine, ribs, sternum and shoulder girdle on a pelvis that stands still; head and neck ride along."""
+    kept = ("head_neck", "trunk")
+    return _part("torso", parameters, options, lambda b: b.region in kept, lambda b: b.region == "trunk")
+
+
+def legs(parameters: str = "corrected", **options: object) -> Body:
+    """Both legs on a pelvis that stands still."""
+    lumbar = ("Pel", "L5", "L4", "L3", "L2", "L1", "T12")
+    return _part(
+        "legs", parameters, options, lambda b: b.region == "leg" or b.name in lumbar, lambda b: b.region == "leg"
+    )
+
+
+# --- building ------------------------------------------------------------------------------------------------------
+
+Choice = Callable[[BoneRow], bool]
+
+
+def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
+    gravity = options.pop("gravity", (0.0, 0.0, -9.81))
+    scale = Scale.of(options.pop("height", None), options.pop("mass", None))
+    merged = {"feet": "hinge", "shoulder": "fixed", "knee": "hinge", "pelvis": "fixed"} | options
+    return _build(name, parameters, merged, scale, gravity, keep, move)
+
+
+def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tuple, keep: Choice, move: Choice) -> Body:
+    for key, value in options.items():
+        if key not in CHOICES:
+            raise unknown_name("option", key, CHOICES)
+        if value not in CHOICES[key]:
+            raise unknown_name(key, str(value), CHOICES[key])
+    tables = scaled(mirrored(load_tables(parameters)), scale)
+    spline = options["shoulder"] == "spline"
+    if not spline:
+        tables = _merge_scapulas(tables)
+    kept = {b.name: b for b in tables.bones.values() if keep(b)}
+    moving = {b.name for b in kept.values() if move(b) and (b.name != "Pel" or options["pelvis"] == "free")}
+    builder = SkeletonBuilder(gravity)
+    driven: dict[str, list[bool]] = {}
+    labels: dict[str, list[str]] = {}
+    for bone in kept.values():
+        rows = tables.coordinates.get(bone.name, ())
+        joint = _joint(bone, options) if bone.name in moving else Fixed()
+        if spline and bone.name.startswith("Sca"):
+            joint, rows = add_spline_scapulas(builder, bone, tables, scale)
+        if joint.n_v > len(rows) and isinstance(joint, Universal):
+            rows = (*rows, _second_foot_row(bone, scale))
+        _add_bone(builder, bone, kept, joint, rows)
+        driven[bone.name] = (
+            [r.driven for r in rows] if joint.n_v and not isinstance(joint, Free) else [False] * joint.n_v
+        )
+        labels[bone.name] = _labels(bone.name, joint, rows)
+    fingers = add_fingers(builder, kept, scale)
+    for c in tables.cartilages:
+        if c.rib in kept and c.cartilage in kept:
+            a, b = kept[c.rib], kept[c.cartilage]
+            builder.add_spring(
+                f"{c.rib}~{c.cartilage}",
+                a.name,
+                c.point - a.joint,
+                b.name,
+                c.point - b.joint,
+                c.stiffness,
+                c.damping,
+                0.0,
+            )
+    skeleton = builder.build()
+    muscles = MuscleBuilder(skeleton)
+    chains = skeleton.supports
+    for m in tables.muscles.values():
+        owners = [clavicle_or_scapula(p, kept) if spline else p.bone.replace("Cs_", "Cla_") for p in m.points]
+        if not all(b in kept for b in owners):
+            continue
+        reach = np.array([chains[skeleton.index(b)] for b in owners])
+        if not (reach.any(axis=0) & ~reach.all(axis=0)).any():
+            continue  # crosses no joint that moves
+        points = [(b, p.position - kept[b].joint) for b, p in zip(owners, m.points)]
+        length = float(np.linalg.norm(np.diff([p.position for p in m.points], axis=0), axis=1).sum())
+        try:
+            element = LinearHill.from_pcsa(m.pcsa, length, strength=m.strength, passive=m.passive)
+        except InputError as error:
+            raise InputError(f"muscle '{m.name}': {error}") from None
+        muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa)
+    bones = {**kept, **fingers}
+    order = skeleton.names
+    return Body(
+        name=name,
+        skeleton=skeleton,
+        muscles=muscles.build(),
+        driven=np.array([d for b in order for d in driven.get(b, [])], dtype=bool),
+        coordinate_names=tuple(c for b in order for c in labels.get(b, [])),
+        bone_part=np.array([_part_of(bones[b]) for b in order]),
+        full_names={b: bones[b].full_name + {"_l": ", left", "_r": ", right"}.get(b[-2:], "") for b in order},
+        mirror={b: (b[:-1] + ("r" if b[-1] == "l" else "l")) if b[-2:] in ("_l", "_r") else b for b in order},
+        parameters=parameters,
+        scale=scale.length,
+        notes=tuple(f"{c.row} {c.field}: {c.reason}" for c in tables.corrections),
+    )
+
+
+def _joint(bone: BoneRow, options: dict) -> Joint:
+    if bone.joint_type == "free":
+        return Free()
+    if bone.joint_type == "ball":
+        return Ball()
+    if bone.name.startswith("Tfp") and options["knee"] == "spline":
+        return knee_spline(bone)
+    if bone.name.startswith("Fo") and options["feet"] == "universal":
+        # Table 5.1 gives the foot two axes, Table C.2 prints one; the second is the long axis of the foot (inversion).
+        return Universal(tuple(bone.axes[0]), (0.0, 1.0 if bone.name.endswith("_l") else -1.0, 0.0))
+    if bone.joint_type == "revolute":
+        return Revolute(tuple(bone.axes[0]))
+    if bone.joint_type == "universal":
+        return Universal(tuple(bone.axes[0]), tuple(bone.axes[1]))
+    return Fixed()
+
+
+def _add_bone(
+    builder: SkeletonBuilder, bone: BoneRow, kept: dict[str, BoneRow], joint: Joint, rows: tuple[CoordinateRow, ...]
+) -> None:
+    parent = kept.get(bone.parent)
+    if bone.parent and parent is None:
+        raise InputError(f"bone '{bone.name}': parent '{bone.parent}' is not part of this body")
+    d = bone.com
+    about_com = bone.inertia - bone.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
+    inertia = Inertia(bone.mass, d, about_com)
+    where = bone.joint - (parent.joint if parent else 0.0)
+    if not joint.n_v:
+        builder.add_bone(bone.name, parent=bone.parent or None, joint=joint, placement=where, inertia=inertia)
+        return
+    if isinstance(joint, Free):
+        neutral = np.array([*bone.joint, 1.0, 0.0, 0.0, 0.0])
+        builder.add_bone(bone.name, joint=joint, placement=np.zeros(3), inertia=inertia, neutral=neutral)
+        return
+    neutral = np.array([r.neutral for r in rows])
+    low, high = np.array([r.low for r in rows]), np.array([r.high for r in rows])
+    if isinstance(joint, Ball):  # ball joints count their limits from neutral
+        low, high = low - neutral, high - neutral
+        neutral = quaternion_from_rotation(exp_so3(neutral))
+    stop = np.array([r.stop_stiffness for r in rows])
+    builder.add_bone(
+        bone.name,
+        parent=bone.parent,
+        joint=joint,
+        placement=where,
+        inertia=inertia,
+        stiffness=np.array([r.stiffness for r in rows]),
+        damping=np.array([r.damping for r in rows]),
+        neutral=neutral,
+        limits=(low, high),
+        limit_stiffness=stop,
+        limit_damping=STOP_DAMPING * stop,
+    )
+
+
+def _merge_scapulas(tables: Tables) -> Tables:
+    """Clavicle and scapula as one bone under the clavicle's name (Lee 5.1.1)."""
+    from dataclasses import replace
+
+    bones = dict(tables.bones)
+    for side in "lr":
+        c, s = bones[f"Cla_{side}"], bones.pop(f"Sca_{side}")
+        shift = s.joint - c.joint
+        about_com = s.inertia - s.mass * ((s.com @ s.com) * np.eye(3) - np.outer(s.com, s.com))
+        far = s.com + shift
+        moved = about_com + s.mass * ((far @ far) * np.eye(3) - np.outer(far, far))
+        total = c.mass + s.mass
+        bones[c.name] = replace(
+            c,
+            mass=total,
+            com=(c.mass * c.com + s.mass * far) / total,
+            inertia=c.inertia + moved,
+            full_name="clavicle and scapula",
+        )
+        bones[f"Hu_{side}"] = replace(bones[f"Hu_{side}"], parent=c.name)
+    return replace(tables, bones=bones)
+
+
+def _second_foot_row(bone: BoneRow, scale: Scale) -> CoordinateRow:
+    """Inversion and eversion: 35 and 25 degrees (joint_ranges.csv), as soft as the ankle."""
+    k = scale.torque
+    return CoordinateRow(
+        bone.name,
+        "hinge_2",
+        np.radians(-25.0),
+        np.radians(35.0),
+        2.0 * k,
+        0.3 * k * scale.time,
+        0.0,
+        200.0 * k,
+        True,
+        "+ inversion",
+    )
+
+
+def _labels(bone: str, joint: Joint, rows: tuple[CoordinateRow, ...]) -> list[str]:
+    if isinstance(joint, Free):
+        return [f"{bone} {c}" for c in ("turn_x", "turn_y", "turn_z", "shift_x", "shift_y", "shift_z")]
+    return [f"{bone} {r.coordinate}" for r in rows[: joint.n_v]]
+
+
+def _part_of(bone: BoneRow) -> int:
+    side = {"_l": "left ", "_r": "right "}.get(bone.name[-2:], "")
+    word = {"trunk": "torso", "head_neck": "neck", "arm": side + "arm", "leg": side + "leg"}[bone.region]
+    return PARTS.index(word)

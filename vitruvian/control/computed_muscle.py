@@ -1,0 +1,190 @@
+"""Computed muscle control (Lee 2008, 5.3): from a motion to muscle activations, many times a second.
+
+    a* = a_motion + k_p (q* - q) + k_v (v* - v)          (5.3, with the motion's own acceleration)
+    hybrid inverse dynamics -> torques (5.4)             control.inverse
+    least activations for them, with coactivation (5.5-5.7)
+External loads and pushes are sensed with a lag, d f~/dt = (f - f~)/lag (5.8): without it any push is met perfectly in
+the same instant, which no living body does. A load's force is linear in its inertia, so for held weights the inertia
+is what lags. The pelvis is held by the world, or driven by a fictitious wrench that the same inverse dynamics gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numba as nb
+import numpy as np
+
+from vitruvian.anatomy.body import PARTS, Body
+from vitruvian.anatomy.state import BodyState
+from vitruvian.control.activation import ActivationSolver
+from vitruvian.control.coactivation import Warm, activate, by_region
+from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.motion import Motion
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
+from vitruvian.skeleton.joints.base import BALL, FREE
+from vitruvian.skeleton.passive import _rotation_between as rotation_between
+
+Array = np.ndarray
+SOFT = {"Hyo": 0.1, "Thy": 0.1}  # [N^2 m^2] slack: bones that few muscles hold, tracked softly
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Feedback and senses."""
+
+    stiffness: float = 100.0  # k_p [1/s^2]
+    damping: float = 20.0  # k_v [1/s]
+    feedforward: bool = True  # add the motion's acceleration
+    rate: float = 120.0  # [1/s] decisions
+    sensor_lag: float = 0.2  # [s], 1/sigma of (5.8); 0 senses at once
+
+
+@dataclass
+class MuscleControls:
+    """What the controller decides."""
+
+    excitation: Array  # shape (n_muscles,)
+    root: Array  # fictitious wrench on the pelvis in its frame (moment, force), shape (6,); zero when it is held
+
+
+@dataclass
+class ControllerState:
+    """What the controller remembers."""
+
+    excitation: Array
+    root: Array
+    sensed_load: Array  # shape (n_bones, 10)
+    sensed_wrench: Array  # shape (n_bones, 6)
+    next_decision: float = 0.0  # [s]
+    short: float = 0.0  # largest torque that the muscles could not give at the last decision [N m]
+    short_row: int = -1  # its coordinate
+    iterations: int = 0  # Newton steps of the last decision
+    fresh: bool = True
+    warm: Warm = field(default_factory=Warm)
+    regions: dict[str, Warm] = field(default_factory=dict)
+
+
+class ComputedMuscleControl:
+    """A `Controller` for a body: see the head of this file."""
+
+    def __init__(
+        self,
+        body: Body,
+        stepper: BodyStepper,
+        motion: Motion,
+        gains: Gains | None = None,
+        *,
+        coactivation: Mapping[str, float] | float = 0.0,
+        upper: float | None = 1.0,
+        regions: bool = False,
+    ):
+        """coactivation: one number, or by part ("left arm": 0.5). regions: Lee's part-by-part solve."""
+        self.body, self.motion, self.gains = body, motion, gains or Gains()
+        if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
+            raise InputError("control rate must be positive and sensor lag not negative")
+        self.inverse = InverseDynamics(body, stepper)
+        slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
+        self.solver = ActivationSolver(upper=upper, slack=slack)
+        self.regions = regions
+        self.part_gamma = _part_values(coactivation)
+        self._row_part = body.coordinate_part[self.inverse.driven]
+        self.coactivation = self.part_gamma[_muscle_part(body)]
+
+    def start(self, rng: np.random.Generator) -> ControllerState:
+        s = self.body.skeleton
+        return ControllerState(
+            np.zeros(self.body.muscles.n_muscles), np.zeros(6), np.zeros((s.n_bones, 10)), np.zeros((s.n_bones, 6))
+        )
+
+    def act(self, own: ControllerState, state: BodyState, time: float, dt: float) -> MuscleControls:
+        self._sense(own, state, dt)
+        if time >= own.next_decision - 1e-9:
+            self._decide(own, state, time, dt)
+            own.next_decision = time + 1.0 / self.gains.rate
+        return MuscleControls(own.excitation.copy(), own.root.copy())
+
+    def wanted_acceleration(self, state: BodyState, time: float) -> Array:
+        """a* of (5.3), shape (n_v,)."""
+        q, v, a = self.motion.sample(time)
+        error = np.empty_like(v)
+        tracking_error(self.body.skeleton.topology, state.q, q, error)
+        g = self.gains
+        return (a if g.feedforward else 0.0) + g.stiffness * error + g.damping * (v - state.v)
+
+    def _sense(self, own: ControllerState, state: BodyState, dt: float) -> None:
+        lag = self.gains.sensor_lag
+        share = 1.0 if lag == 0 or own.fresh else 1.0 - np.exp(-dt / lag)
+        own.sensed_load += share * (state.load - own.sensed_load)
+        own.sensed_wrench += share * (state.wrench - own.sensed_wrench)
+        own.fresh = False
+
+    def _decide(self, own: ControllerState, state: BodyState, time: float, dt: float) -> None:
+        wanted = self.wanted_acceleration(state, time)
+        demand = self.inverse.demand(
+            state, wanted, dt, load=own.sensed_load, wrench=own.sensed_wrench, condense=not self.regions
+        )
+        weight = self.body.muscles.weight
+        if self.regions:
+            warm = {PARTS.index(k): w for k, w in own.regions.items()}
+            a = by_region(self.solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)
+            own.regions = {PARTS[k]: w for k, w in warm.items()}
+            missing = demand.map.torques(a) - demand.torque
+        else:
+            tone = activate(self.solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
+            a, missing = tone.activation, tone.agonist.residual
+            own.iterations = tone.agonist.iterations
+        missing = np.where(self.solver.slack > 0, 0.0, missing)
+        own.short_row = int(np.argmax(np.abs(missing))) if len(missing) else -1
+        own.short = float(np.abs(missing).max(initial=0.0))
+        own.excitation = a
+        if len(self.inverse.root):
+            own.root = demand.root - demand.root_map @ a
+
+
+def _part_values(coactivation: Mapping[str, float] | float) -> Array:
+    if isinstance(coactivation, Mapping):
+        for name in coactivation:
+            if name not in PARTS:
+                raise unknown_name("body part", name, PARTS)
+        values = np.array([float(coactivation.get(p, 0.0)) for p in PARTS])
+    else:
+        values = np.full(len(PARTS), float(coactivation))
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise InputError(f"coactivation must not be negative, got {coactivation}")
+    return values
+
+
+def _muscle_part(body: Body) -> Array:
+    """Part of each muscle: the last-numbered part among the joints that it crosses, so limbs before the torso."""
+    m = body.muscles
+    out = np.zeros(m.n_muscles, dtype=np.int64)
+    np.maximum.at(out, np.repeat(np.arange(m.n_muscles), np.diff(m.row_start)), body.coordinate_part[m.column])
+    return out
+
+
+@nb.njit(cache=True)
+def tracking_error(topology: Array, q: Array, target: Array, out: Array) -> None:
+    """out (n_v,): from q to target, rotations as vectors in the child's frame, the root's shift in the root's frame."""
+    y = np.empty(3)
+    for i in range(topology.shape[0]):
+        code, q0, v0 = topology[i, CODE], topology[i, Q0], topology[i, V0]
+        if code in (BALL, FREE):
+            a = q0 + 3 if code == FREE else q0
+            rotation_between(q, target, a, y)
+            for k in range(3):
+                out[v0 + k] = y[k]
+            if code == FREE:
+                w, x, yy, z = q[a], q[a + 1], q[a + 2], q[a + 3]
+                d0, d1, d2 = target[q0] - q[q0], target[q0 + 1] - q[q0 + 1], target[q0 + 2] - q[q0 + 2]
+                # rotate by the conjugate: into the root's frame
+                t0, t1, t2 = 2.0 * (z * d1 - yy * d2), 2.0 * (x * d2 - z * d0), 2.0 * (yy * d0 - x * d1)
+                out[v0 + 3] = d0 + w * t0 + z * t1 - yy * t2
+                out[v0 + 4] = d1 + w * t1 + x * t2 - z * t0
+                out[v0 + 5] = d2 + w * t2 + yy * t0 - x * t1
+        else:
+            for k in range(topology[i, NV]):
+                out[v0 + k] = target[q0 + k] - q[q0 + k]

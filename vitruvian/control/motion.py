@@ -1,0 +1,153 @@
+"""Motions: joint coordinates, velocities and accelerations at any time.
+
+`KeyMotion` moves from key pose to key pose along geodesics with the smoothest rest-to-rest timing, s(u) = 10 u^3 - 15
+u^4 + 6 u^5 (least jerk), so that velocity and acceleration vanish at every key. `SampledMotion` follows dense
+samples, such as motion capture. Key poses come from readable TOML files:
+    [[key]]
+    time = 0.0
+    pose = { elbow = 10, arm = { direction = [0.1, 0, -1] } }
+A key's pose starts from the key before it, so that only what changes needs writing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from vitruvian.anatomy.body import Body
+from vitruvian.control.poses import pose
+from vitruvian.control.relax import Relaxer
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.skeleton import difference, integrate
+
+Array = np.ndarray
+MOST_BYTES = 5_000_000
+
+
+class Motion(Protocol):
+    """Where the joints should be."""
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        """q (n_q,), v (n_v,), acceleration (n_v,) at `time` [s]; still before the beginning and after the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class KeyMotion:
+    """Key poses; `loop` repeats the whole after the last key, which should equal the first."""
+
+    body: Body
+    times: Array  # [s], ascending, shape (k,)
+    keys: Array  # shape (k, n_q)
+    steps: Array  # way from each key to the next, shape (k - 1, n_v)
+    loop: bool = False
+
+    @classmethod
+    def through(cls, body: Body, times: Sequence[float], keys: Sequence[Array], *, loop: bool = False) -> KeyMotion:
+        at = np.array(times, dtype=float)
+        if len(at) != len(keys) or not len(at):
+            raise InputError(f"a motion needs as many times as key poses, got {len(at)} and {len(keys)}")
+        if not np.isfinite(at).all() or (np.diff(at) <= 0).any():
+            raise InputError(f"times of key poses must ascend, got {at.tolist()}")
+        steps = [difference(body.skeleton, a, b) for a, b in itertools.pairwise(keys)]
+        return cls(body, at, np.array(keys), np.array(steps).reshape(-1, body.skeleton.n_v), loop)
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        n = self.body.skeleton.n_v
+        if self.loop and len(self.times) > 1:
+            span = self.times[-1] - self.times[0]
+            time = self.times[0] + (time - self.times[0]) % span
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        if k < 0 or k >= len(self.steps):
+            return self.keys[max(0, min(k, len(self.keys) - 1))].copy(), np.zeros(n), np.zeros(n)
+        span = self.times[k + 1] - self.times[k]
+        u = (time - self.times[k]) / span
+        s = u**3 * (10.0 + u * (-15.0 + 6.0 * u))
+        rate = 30.0 * u**2 * (1.0 - u) ** 2 / span
+        bend = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / span**2
+        way = self.steps[k]
+        return integrate(self.body.skeleton, self.keys[k], way, s), rate * way, bend * way
+
+
+@dataclass(frozen=True)
+class SampledMotion:
+    """Poses at a constant rate, with velocities and accelerations by central differences."""
+
+    body: Body
+    period: float  # [s] between samples
+    q: Array  # shape (f, n_q)
+    v: Array  # shape (f, n_v)
+    a: Array  # shape (f, n_v)
+
+    @classmethod
+    def from_poses(cls, body: Body, period: float, q: Array) -> SampledMotion:
+        if len(q) < 3 or not period > 0:
+            raise InputError(
+                f"a sampled motion needs three poses or more and a positive period, got {len(q)}, {period}"
+            )
+        ways = np.array([difference(body.skeleton, a, b) for a, b in itertools.pairwise(q)]) / period
+        ends = np.zeros((1, ways.shape[1]))
+        v = 0.5 * (np.concatenate([ends, ways]) + np.concatenate([ways, ends]))
+        a = (np.concatenate([ways, ends]) - np.concatenate([ends, ways])) / period
+        a[[0, -1]] = 0.0
+        return cls(body, period, np.asarray(q), v, a)
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        x = time / self.period
+        k = int(np.floor(x))
+        if k < 0 or k >= len(self.q) - 1:
+            end = 0 if k < 0 else len(self.q) - 1
+            return self.q[end].copy(), np.zeros(self.v.shape[1]), np.zeros(self.v.shape[1])
+        u = x - k
+        way = difference(self.body.skeleton, self.q[k], self.q[k + 1])
+        q = integrate(self.body.skeleton, self.q[k], way, u)
+        return q, (1 - u) * self.v[k] + u * self.v[k + 1], (1 - u) * self.a[k] + u * self.a[k + 1]
+
+
+def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMotion:
+    """A motion from a TOML file, or one of the package's own by name ("curl"). relax: ribs, sternum and hyoid follow
+    the
+    spine in each key pose."""
+    text, what = _read(source)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{what}: {error}") from None
+    keys = table.get("key")
+    if not isinstance(keys, list) or not keys or set(table) - {"key", "loop", "about"}:
+        raise InputError(f"{what}: a motion is a list of [[key]] tables, with 'loop' and 'about' if wanted")
+    relaxer = Relaxer(body) if relax else None
+    times, poses = [], []
+    q = body.default_q
+    for number, key in enumerate(keys, 1):
+        if set(key) - {"time", "pose"} or "time" not in key:
+            raise InputError(f"{what}: key {number} needs 'time' and 'pose', got {', '.join(key)}")
+        q = pose(body, key.get("pose", {}), q, f"{what}, key {number}")
+        times.append(float(key["time"]))
+        poses.append(relaxer.rest(q) if relaxer else q)
+    try:
+        return KeyMotion.through(body, times, poses, loop=bool(table.get("loop", False)))
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+
+
+def _read(source: str | Path) -> tuple[str, str]:
+    path = Path(source)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise InputError(f"no motion file '{path}'")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"motion file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
+        return path.read_text(encoding="utf-8"), path.name
+    folder = files("vitruvian.control") / "motions"
+    known = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
+    if str(source) not in known:
+        raise unknown_name("motion", str(source), known)
+    return known[str(source)].read_text(encoding="utf-8"), f"motion '{source}'"
