@@ -27,10 +27,14 @@ def myo_sim_mesh(name: str) -> tuple[Array, Array]:
     return vertices.copy(), faces.copy()
 
 
-def bone_mesh(name: str) -> tuple[Array, Array]:
-    """The same in our axes (x left, y back, z up)."""
+def bone_mesh(name: str, smooth: int = 0) -> tuple[Array, Array]:
+    """The same in our axes (x left, y back, z up), after `smooth` rounds of Loop subdivision (for coarse bones)."""
     vertices, faces = myo_sim_mesh(name)
-    return vertices @ OPENSIM_TO_WORLD.T, faces
+    if smooth:
+        from trimesh.remesh import subdivide_loop
+
+        vertices, faces = subdivide_loop(vertices, faces, iterations=smooth)
+    return np.asarray(vertices) @ OPENSIM_TO_WORLD.T, np.asarray(faces)
 
 
 def myo_sim_folder() -> Path:

@@ -12,20 +12,44 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import unknown_name
-from vitruvian.mesh.outline import area_properties, rounded
+from vitruvian.mesh.outline import area_properties, perimeter, rounded
 
 Array = np.ndarray
 
-CORNER = 0.034  # width of the blur that rounds corners, in letter heights
+CORNER = 0.044  # width of the blur that rounds corners, in letter heights
 
 _GRID: dict[str, tuple[list[tuple[float, float]], ...]] = {
     "A": (
-        [(0, 0), (0.25, 0), (0.32, 0.21), (0.60, 0.21), (0.67, 0), (0.92, 0), (0.60, 1), (0.32, 1)],
+        [
+            (0, 0),
+            (0.25, 0),
+            (0.32, 0.21),
+            (0.60, 0.21),
+            (0.67, 0),
+            (0.92, 0),
+            (0.92, 0.16),
+            (0.61, 1),
+            (0.31, 1),
+            (0, 0.16),
+        ],
         [(0.38, 0.40), (0.54, 0.40), (0.46, 0.68)],
     ),
     "I": ([(0, 0), (0.26, 0), (0.26, 1), (0, 1)],),
     "N": (
-        [(0, 0), (0.24, 0), (0.24, 0.58), (0.60, 0), (0.84, 0), (0.84, 1), (0.60, 1), (0.60, 0.42), (0.24, 1), (0, 1)],
+        [
+            (0, 0),
+            (0.25, 0),
+            (0.25, 0.52),
+            (0.30, 0.52),
+            (0.58, 0),
+            (0.84, 0),
+            (0.84, 1),
+            (0.59, 1),
+            (0.59, 0.48),
+            (0.54, 0.48),
+            (0.26, 1),
+            (0, 1),
+        ],
     ),
     "R": (
         [
@@ -72,7 +96,20 @@ _GRID: dict[str, tuple[list[tuple[float, float]], ...]] = {
             (0.25, 1),
         ],
     ),
-    "V": ([(0.33, 0), (0.59, 0), (0.92, 1), (0.67, 1), (0.46, 0.30), (0.25, 1), (0, 1)],),
+    "V": (
+        [
+            (0.32, 0),
+            (0.60, 0),
+            (0.92, 0.84),
+            (0.92, 1),
+            (0.67, 1),
+            (0.51, 0.34),
+            (0.41, 0.34),
+            (0.25, 1),
+            (0, 1),
+            (0, 0.84),
+        ],
+    ),
 }
 
 
@@ -89,16 +126,24 @@ class Letter:
         """From the leftmost to the rightmost point [m]."""
         return float(np.ptp(self.outline[:, 0]))
 
-    def side(self, direction: float) -> int:
-        """Index of the outline's extreme point to the right (+1) or left (−1), the middle one of a straight edge."""
+    def side(self, direction: float) -> float:
+        """Height [m] where the outline reaches farthest right (+1) or left (−1); the middle of a straight edge."""
         reach = direction * self.outline[:, 0]
-        flat = np.flatnonzero(reach > reach.max() - 1e-4 * np.ptp(reach))
-        return int(flat[np.argsort(self.outline[flat, 1])[len(flat) // 2]])
+        return float(np.median(self.outline[reach > reach.max() - 1e-3 * np.ptp(reach), 1]))
 
-    def at_height(self, z: float, direction: float) -> int:
-        """Index of the rightmost (+1) or leftmost (−1) outline point at height z [m]."""
-        near = np.abs(self.outline[:, 1] - z) < 0.6 * np.max(np.abs(np.diff(self.outline[:, 1])))
-        return int(np.flatnonzero(near)[np.argmax(direction * self.outline[near, 0])])
+    def is_straight(self, direction: float) -> bool:
+        """Whether that side is a straight upright edge."""
+        reach = direction * self.outline[:, 0]
+        height = self.outline[reach > reach.max() - 1e-3 * np.ptp(reach), 1]
+        return bool(np.ptp(height) > 0.4 * np.ptp(self.outline[:, 1]))
+
+    def at_height(self, z: float, direction: float) -> float:
+        """Arc length [m] along the outline to its rightmost (+1) or leftmost (−1) point at height z [m]."""
+        here, there = self.outline, np.roll(self.outline, -1, axis=0)
+        crossing = np.flatnonzero((here[:, 1] - z) * (there[:, 1] - z) <= 0.0)
+        k = int(crossing[np.argmax(direction * here[crossing, 0])])
+        share = (z - here[k, 1]) / (there[k, 1] - here[k, 1])
+        return float((k + share) * perimeter(self.outline) / len(self.outline))
 
     def body(self, density: float, depth: float) -> dict[str, Any]:
         """Mass [kg], centre of mass [m] (3,) and inertia about it [kg m²] (3, 3) of a plate of that depth [m]."""

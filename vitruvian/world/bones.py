@@ -1,33 +1,48 @@
 """A skeleton alone as a simulation: joints, gravity, springs, given forces, driven joints, moving spline surfaces.
 
-What it books beside the motion is the work W [J] that changes the mechanical energy E: of drives, given forces, dampers and
-moving surfaces, dW/dt = τ_drive · v + τ_given · v + τ_damping · v + Σ f · s_t, with f the wrench that a moving joint
-transmits and s_t its drift. E − W is the signal `balance`, and it must not change: every scene of bones can check that.
+What it books beside the motion is the work W [J] that changes the mechanical energy E: that of drives, given forces,
+dampers and moving surfaces, dW/dt = τ_drive · v + τ_given · v + τ_damping · v + Σ f · s_t, with f the wrench that a
+moving joint transmits and s_t its drift. E − W is the signal `balance`; it must not change, and scenes check that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import (
     Skeleton,
     bone_poses,
+    centre_of_mass,
+    centroidal_momentum,
+    coordinate_rates,
+    energy,
+    forward_dynamics,
+    hybrid_dynamics,
+    integrate,
+    inverse_dynamics,
+    joints,
+    normalized,
+    passive_forces,
 )
-from vitruvian.world.stage import Signal
+from vitruvian.skeleton.evaluate import F, U
+from vitruvian.spatial import pose_from_transform
+from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 Drive = Callable[[float], tuple[float, float, float]]  # time [s] -> coordinate, velocity, acceleration
+Moving = Callable[[float], Mapping[str, tuple[Array, Array, Array]]]  # time [s] -> bone -> controls and derivatives
 INTEGRATORS = ("rk4", "semi-implicit", "euler")
 
 
 @dataclass
 class BonesState:
-    """Coordinates (n_q,), velocities (n_v,), and the work booked so far [J]."""
+    """Coordinates (n_q,), velocities (n_v,), and the work booked so far [J] (1,)."""
 
     q: Array
     v: Array
@@ -36,7 +51,7 @@ class BonesState:
 
 @dataclass(frozen=True)
 class Now:
-    """An instant, as given to measures, forces and followers."""
+    """An instant, as given to measures, forces, followers and moving shapes."""
 
     skeleton: Skeleton
     q: Array
@@ -52,10 +67,211 @@ class Now:
         """One of them."""
         return self.poses[self.skeleton.index(bone)]
 
+    def angular_momentum(self) -> Array:
+        """About the world's origin [kg m²/s], shape (3,)."""
+        about_centre = centroidal_momentum(self.skeleton, self.q, self.v)
+        return about_centre[:3] + np.cross(centre_of_mass(self.skeleton, self.q), about_centre[3:])
+
+    def coordinate(self, bone: str) -> float:
+        """The first coordinate of a bone's joint."""
+        return float(self.q[self.skeleton.q_start[self.skeleton.index(bone)]])
+
 
 @dataclass(frozen=True)
 class Measure:
-    """A signal and how it is read off."""
+    """A signal and how it is read off; a vector signal names its components."""
 
     signal: Signal
     value: Callable[[Now], Any]
+
+
+def steady_rate(start: float, rate: float) -> Drive:
+    """A drive that turns a joint at a constant rate [rad/s or m/s]."""
+    return lambda time: (start + rate * time, rate, 0.0)
+
+
+class BoneSimulation:
+    """Steps a skeleton; see `world.simulation.Simulation`.
+
+    q, v: state at time 0 (neutral and at rest if None). forces(now) -> generalized forces (n_v,) [N m or N].
+    driven: bone -> drive of its one coordinate. moving(time): controls of moving spline surfaces (see
+    `Skeleton.with_moving_surfaces`). followers: further bodies that are only shown, name -> pose (4, 4) at an instant.
+    surfaces, lines: what else moves, each with what it looks like at an instant.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        *,
+        q: Array | None = None,
+        v: Array | None = None,
+        integrator: str = "rk4",
+        forces: Callable[[Now], Array] | None = None,
+        driven: Mapping[str, Drive] | None = None,
+        moving: Moving | None = None,
+        meshes: Sequence[Mesh] = (),
+        measures: Sequence[Measure] = (),
+        followers: Mapping[str, Callable[[Now], Array]] | None = None,
+        surfaces: Sequence[tuple[Surface, Callable[[Now], SurfaceFrame]]] = (),
+        lines: Sequence[tuple[Lines, Callable[[Now], LinesFrame]]] = (),
+        cameras: Sequence[Camera] = (),
+        ground: float | None = 0.0,
+    ) -> None:
+        if integrator not in INTEGRATORS:
+            raise InputError(f"integrator '{integrator}' is unknown; known: {', '.join(INTEGRATORS)}")
+        self.skeleton = skeleton
+        self.q0 = skeleton.neutral_q() if q is None else np.array(q, dtype=float)
+        self.v0 = np.zeros(skeleton.n_v) if v is None else np.array(v, dtype=float)
+        if self.q0.shape != (skeleton.n_q,) or self.v0.shape != (skeleton.n_v,):
+            raise InputError(f"the state needs {skeleton.n_q} coordinates and {skeleton.n_v} velocities")
+        self.integrator = integrator
+        self.forces = forces
+        self.moving = moving
+        self._drives = [(self._single(bone), drive) for bone, drive in (driven or {}).items()]
+        self._given = np.zeros(skeleton.n_v, dtype=bool)
+        self._given[[at for at, _ in self._drives]] = True
+        passive = skeleton.forces
+        self._damped = any(np.any(d > 0.0) for d in (passive.damping, passive.limit_damping, skeleton.springs.damping))
+        self._still = np.zeros(skeleton.n_v)
+        self._movers = [k for k, j in enumerate(skeleton.joints) if isinstance(j, joints.SurfaceSpline) and j.moving]
+        self.meshes, self.measures, self.followers = tuple(meshes), tuple(measures), dict(followers or {})
+        self.surfaces, self.lines = tuple(surfaces), tuple(lines)
+        self.cameras, self.ground = tuple(cameras), ground
+
+    def start(self, rng: np.random.Generator) -> BonesState:
+        state = BonesState(self.q0.copy(), self.v0.copy())
+        self._hold_drives(state.q, state.v, 0.0)
+        return state
+
+    def step(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
+        if self.integrator == "rk4":
+            self._step_rk4(state, controls, time, dt)
+        else:
+            self._step_euler(state, controls, time, dt)
+        self._hold_drives(state.q, state.v, time + dt)
+        for name, values in (("coordinates", state.q), ("velocities", state.v)):
+            if not np.isfinite(values).all():
+                raise Diverged(self._worst(values), f"{name} are no longer finite")
+
+    def at(self, time: float) -> Skeleton:
+        """The skeleton with its moving surfaces as they are at `time` [s]."""
+        return self.skeleton if self.moving is None else self.skeleton.with_moving_surfaces(self.moving(time))
+
+    def rates(self, q: Array, v: Array, controls: Any, time: float) -> tuple[Array, float]:
+        """Accelerations (n_v,) and the power [W] that changes the energy; controls: forces (n_v,) or None."""
+        skeleton = self.at(time)
+        tau = np.zeros(skeleton.n_v) if controls is None else np.array(controls, dtype=float)
+        if self.forces is not None:
+            tau = tau + self.forces(Now(skeleton, q, v, time))
+        power = float(tau @ v)
+        passive = passive_forces(skeleton, q, v)
+        if self._damped:  # what the dampers add to the springs
+            power += float((passive - passive_forces(skeleton, q, self._still)) @ v)
+        tau = tau + passive
+        if self._drives:
+            wanted = np.zeros(skeleton.n_v)
+            for at, drive in self._drives:
+                wanted[at] = drive(time)[2]
+            needed, a = hybrid_dynamics(skeleton, q, v, self._given, tau, wanted)
+            power += float((needed - tau)[self._given] @ v[self._given])
+        else:
+            a = forward_dynamics(skeleton, q, v, tau)
+        if self._movers:
+            power += self._surface_power(skeleton, q, v, a)
+        return a, power
+
+    def stage(self) -> Stage:
+        signals = [
+            Signal("energy", "J", "mechanical energy", ("kinetic", "gravity", "springs", "total")),
+            Signal("work", "J", "work of drives, forces, dampers and moving surfaces"),
+            Signal("balance", "J", "energy less work"),
+            Signal("coordinates", "rad or m", "joint coordinates", coordinate_names(self.skeleton)),
+        ]
+        return Stage(
+            bodies=(*self.skeleton.names, *self.followers),
+            meshes=self.meshes,
+            surfaces=tuple(surface for surface, _ in self.surfaces),
+            lines=tuple(lines for lines, _ in self.lines),
+            signals=(*signals, *(measure.signal for measure in self.measures)),
+            cameras=self.cameras,
+            ground=self.ground,
+        )
+
+    def observe(self, state: BonesState, controls: Any, time: float) -> Frame:
+        now = Now(self.at(time), state.q, state.v, time)
+        stored = energy(now.skeleton, state.q, state.v)
+        poses = [*now.poses, *(pose(now) for pose in self.followers.values())]
+        signals = {
+            "energy": np.array([stored.kinetic, stored.gravity, stored.springs, stored.total]),
+            "work": float(state.work[0]),
+            "balance": float(stored.total - state.work[0]),
+            "coordinates": state.q.copy(),
+        }
+        for measure in self.measures:
+            value = np.asarray(measure.value(now), dtype=float)
+            signals[measure.signal.name] = value.copy() if measure.signal.components else float(value)
+        return Frame(
+            poses=np.array([pose_from_transform(T) for T in poses]),
+            signals=signals,
+            surfaces={surface.name: shape(now) for surface, shape in self.surfaces},
+            lines={lines.name: shape(now) for lines, shape in self.lines},
+        )
+
+    def _step_rk4(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
+        """Classical Runge–Kutta in the coordinates' own rates; quaternions are brought back to unit length."""
+        skeleton, q0, v0 = self.skeleton, state.q, state.v
+        q_sum, v_sum, work = np.zeros_like(q0), np.zeros_like(v0), 0.0
+        q_rate, v_rate = np.zeros_like(q0), np.zeros_like(v0)
+        for share, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+            q, v = q0 + share * dt * q_rate, v0 + share * dt * v_rate
+            self._hold_drives(q, v, time + share * dt)
+            q_rate = coordinate_rates(skeleton, q, v)
+            v_rate, power = self.rates(q, v, controls, time + share * dt)
+            q_sum += weight * q_rate
+            v_sum += weight * v_rate
+            work += weight * power
+        state.q[:] = normalized(skeleton, q0 + dt / 6.0 * q_sum)
+        state.v[:] = v0 + dt / 6.0 * v_sum
+        state.work += dt / 6.0 * work
+
+    def _step_euler(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
+        """Forward Euler, or semi-implicit: coordinates move with the velocities after the step."""
+        a, power = self.rates(state.q, state.v, controls, time)
+        before = state.v.copy()
+        state.v += dt * a
+        state.q[:] = integrate(self.skeleton, state.q, state.v if self.integrator == "semi-implicit" else before, dt)
+        state.work += dt * power
+
+    def _hold_drives(self, q: Array, v: Array, time: float) -> None:
+        for at, drive in self._drives:
+            bone = self.skeleton.dof_bone[at]
+            q[self.skeleton.q_start[bone]], v[at], _ = drive(time)
+
+    def _surface_power(self, skeleton: Skeleton, q: Array, v: Array, a: Array) -> float:
+        """Σ f · s_t over moving joints: f from the Newton–Euler recursion, s_t from the joints at zero velocity."""
+        inverse_dynamics(skeleton, q, v, a)
+        wrench = skeleton.workspace.rows[self._movers, F : F + 6].copy()
+        inverse_dynamics(skeleton, q, np.zeros_like(v), np.zeros_like(v))
+        drift = skeleton.workspace.rows[self._movers, U : U + 6]
+        return float(np.sum(wrench * drift))
+
+    def _single(self, bone: str) -> int:
+        k = self.skeleton.index(bone)
+        first, last = self.skeleton.v_start[k : k + 2]
+        if last - first != 1:
+            raise InputError(f"bone '{bone}': only a joint with one coordinate can be driven, this has {last - first}")
+        return int(first)
+
+    def _worst(self, values: Array) -> str:
+        starts = self.skeleton.q_start if len(values) == self.skeleton.n_q else self.skeleton.v_start
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        return self.skeleton.names[int(np.searchsorted(starts, bad, side="right")) - 1]
+
+
+def coordinate_names(skeleton: Skeleton) -> tuple[str, ...]:
+    """One name per coordinate: that of the bone, numbered where a joint has several."""
+    names = []
+    for name, first, last in zip(skeleton.names, skeleton.q_start[:-1], skeleton.q_start[1:]):
+        count = int(last - first)
+        names += [name] if count == 1 else [f"{name} {k + 1}" for k in range(count)]
+    return tuple(names)
