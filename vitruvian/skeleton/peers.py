@@ -1,8 +1,8 @@
 """The same skeleton in Pinocchio and in MuJoCo, to be tested and timed against them.
 
-Both are optional packages. Their free and ball joints use other orders and frames than ours, so each twin carries the
-maps of coordinates, velocities, accelerations and forces. Joints of several axes (universal, cylindrical, planar) become
-composites of one-axis joints in the same order.
+Both are optional packages. Their free and ball joints use other orders and frames than ours, so each twin carries
+the maps of coordinates, velocities, accelerations and forces. Joints of several axes (universal, cylindrical, planar)
+become composites of one-axis joints in the same order.
 """
 
 from __future__ import annotations

@@ -73,24 +73,39 @@ def fit_curve(
     breaks = np.linspace(x[0], x[0] + span, n_controls + 1 if periodic else n_controls - order + 2)
     if len(breaks) < 2:
         raise InputError(f"curve fit: {n_controls} controls are too few for order {order}")
-    scale = np.tile(1.0 / _scale(length), len(G))
     spline = Se3Spline(_first_guess(x, G, breaks, order, periodic, span), breaks, order=order, periodic=periodic)
     places = np.linspace(breaks[0], breaks[-1], 4 * n_controls, endpoint=not periodic)
-    weight = (breaks[-1] - breaks[0]) / len(places)  # the sum over places is an integral over the domain
+    # the sum over places is an integral over the domain
+    metric = np.tile(1.0 / _scale(length), len(places)) * np.sqrt(smoothing * (breaks[-1] - breaks[0]) / len(places))
+    scale = np.tile(np.sqrt(1.0 - smoothing) / _scale(length), len(G))
+
+    def residual(curve: Se3Spline) -> Array:
+        h = np.empty((len(places), 6))
+        curve_hessians(curve.params, places, h)
+        u = np.concatenate([log_se3(inverse(curve(a)) @ b) for a, b in zip(x, G)])
+        return np.concatenate([scale * u, -metric * h.ravel()])
+
+    right = residual(spline)
     n = 0
     for n in range(1, iterations + 1):  # noqa: B007
-        M, u = _fit_rows(spline, x, G)
-        rows = [np.sqrt(1.0 - smoothing) * scale[:, None] * M]
-        right = [np.sqrt(1.0 - smoothing) * scale * u]
-        if smoothing > 0.0:
-            N, h = _hessian_rows(spline, places)
-            metric = np.tile(1.0 / _scale(length), len(places)) * np.sqrt(smoothing * weight)
-            rows.append(metric[:, None] * N)
-            right.append(-metric * h)
-        change = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right), rcond=1e-10)[0].reshape(-1, 6)
-        moved = np.array([F @ exp_se3(d) for F, d in zip(spline.frames, change)])
-        spline = Se3Spline(moved, breaks, order=order, periodic=periodic)
-        if np.abs(change / _scale(length)).max() < 1e-10:
+        rows = [scale[:, None] * np.concatenate([control_influence(spline, a) for a in x])]
+        rows.append(
+            metric[:, None] * _hessian_rows(spline, places)
+            if smoothing > 0.0
+            else np.zeros((len(metric), 6 * n_controls))
+        )
+        change = np.linalg.lstsq(np.concatenate(rows), right, rcond=1e-8)[0].reshape(-1, 6)
+        for _ in range(20):  # Gauss-Newton may overshoot where data are sparse
+            moved = np.array([F @ exp_se3(d) for F, d in zip(spline.frames, change)])
+            trial = Se3Spline(moved, breaks, order=order, periodic=periodic)
+            new_right = residual(trial)
+            if new_right @ new_right <= right @ right:
+                break
+            change = 0.5 * change
+        else:
+            break
+        spline, right = trial, new_right
+        if np.abs(change / _scale(length)).max() < 1e-9:
             break
     errors = np.array([log_se3(inverse(spline(a)) @ b) for a, b in zip(x, G)])
     h = np.array([spline.evaluate(a)[2] for a in places]) / _scale(length)
@@ -123,17 +138,9 @@ def control_influence(spline: Se3Spline, q: float) -> Array:
     return M.reshape(6, 6 * m)
 
 
-def _fit_rows(spline: Se3Spline, x: Array, G: Array) -> tuple[Array, Array]:
-    M = np.concatenate([control_influence(spline, a) for a in x])
-    u = np.concatenate([log_se3(inverse(spline(a)) @ b) for a, b in zip(x, G)])
-    return M, u
-
-
-def _hessian_rows(spline: Se3Spline, places: Array) -> tuple[Array, Array]:
-    """N (6 n, 6 m) and h (6 n,): the joint Hessian at `places` and its change with the control frames."""
-    h = np.empty((len(places), 6))
-    curve_hessians(spline.params, places, h)
-    N = np.empty((h.size, 6 * len(spline.frames)))
+def _hessian_rows(spline: Se3Spline, places: Array) -> Array:
+    """N (6 n, 6 m): how the joint Hessian at `places` changes with the control frames."""
+    N = np.empty((6 * len(places), 6 * len(spline.frames)))
     step, sides = 1e-6, np.empty((2, len(places), 6))
     for j, frame in enumerate(spline.frames):
         for k in range(6):
@@ -141,7 +148,7 @@ def _hessian_rows(spline: Se3Spline, places: Array) -> tuple[Array, Array]:
                 moved = spline.params_with(j, frame @ exp_se3(sign * step * np.eye(6)[k]))
                 curve_hessians(moved, places, sides[side])
             N[:, 6 * j + k] = ((sides[0] - sides[1]) / (2.0 * step)).ravel()
-    return N, h.ravel()
+    return N
 
 
 def _first_guess(x: Array, G: Array, breaks: Array, order: int, periodic: bool, span: float) -> Array:
