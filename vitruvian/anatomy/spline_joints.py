@@ -57,7 +57,7 @@ def knee_spline(bone: BoneRow) -> CurveSpline:
 
 
 def interpolating_spline(frames: Array, at: Array, rounds: int = 60) -> Se3Spline:
-    """A cubic spline on SE(3) through `frames` (n, 4, 4) at the coordinates `at` (n,), by correcting its control frames."""
+    """A cubic spline on SE(3) through `frames` (n, 4, 4) at coordinates `at` (n,), by correcting its control frames."""
     from vitruvian.spatial import exp_se3, inverse, log_se3
 
     n = len(frames)

@@ -29,7 +29,7 @@ from vitruvian.skeleton.joints.base import BALL, FREE
 from vitruvian.skeleton.passive import _rotation_between as rotation_between
 
 Array = np.ndarray
-SOFT = {"Hyo": 0.1, "Thy": 0.1}  # [N^2 m^2] slack: bones that few muscles hold, tracked softly
+SOFT = {"Hyo": 0.01, "Thy": 0.01}  # [N^2 m^2] slack: bones that few muscles hold, tracked softly
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class ComputedMuscleControl:
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")
         self.inverse = InverseDynamics(body, stepper)
-        slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
-        self.solver = ActivationSolver(upper=upper, slack=slack)
+        self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
+        self.solver = ActivationSolver(upper=upper, slack=self._slack)
         self.regions = regions
         self.part_gamma = _part_values(coactivation)
         self._row_part = body.coordinate_part[self.inverse.driven]
@@ -137,7 +137,7 @@ class ComputedMuscleControl:
             tone = activate(self.solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
             a, missing = tone.activation, tone.agonist.residual
             own.iterations = tone.agonist.iterations
-        missing = np.where(self.solver.slack > 0, 0.0, missing)
+        missing = np.where(self._slack > 0, 0.0, missing)
         own.short_row = int(np.argmax(np.abs(missing))) if len(missing) else -1
         own.short = float(np.abs(missing).max(initial=0.0))
         own.excitation = a

@@ -203,7 +203,7 @@ class BodyStepper:
         return q_new, v_new
 
     def wrench_forces(self, wrench: Array) -> Array:
-        """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), at the poses last assembled."""
+        """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), in the last pose."""
         out = np.zeros(self.skeleton.n_v)
         kernels.wrench_forces(self.tree.topology, self.work.poses, self.work.screws, wrench, out)
         return out
