@@ -56,7 +56,7 @@ def find_cases(
         fitting = [case for case in cases if case.name == full] or [
             case for case in cases if case.name.startswith(full)
         ]
-        if not fitting:
+        if not fitting and asked:
             raise unknown_name(what, full, [case.name for case in cases])
         wanted |= {case.name: case for case in fitting}
     return list(wanted.values())

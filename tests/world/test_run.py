@@ -262,9 +262,10 @@ def test_a_watcher_sees_every_frame_and_can_pause(tmp_path):
         def push(self, time, frame):
             self.seen.append(time)
 
-        def running(self):
+        @property
+        def paused(self):
             self.pauses -= 1
-            return self.pauses < 0
+            return self.pauses >= 0
 
     eyes = Eyes()
     run_world(make_world(), tmp_path / "r.zarr", seconds=0.2, watcher=eyes)

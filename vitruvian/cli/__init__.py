@@ -8,7 +8,6 @@ Commands import what they need when they run, so that `--help` answers at once.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -50,10 +49,6 @@ def invoke(arguments: list[str]) -> int:
         return _refuse(str(error), 1 if isinstance(error, RunFailed) else BAD_INPUT, arguments)
     except (KeyboardInterrupt, typer.Abort):
         return _refuse("interrupted", INTERRUPTED, arguments)
-    except BrokenPipeError:
-        # The reader of our output went away (`vitruvian scenes | head`): not our failure.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-        return 0
     except Complaint as error:
         return _refuse(error.format_message(), BAD_INPUT, arguments)
 

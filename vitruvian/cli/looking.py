@@ -22,14 +22,17 @@ SIDE = (16, 8192)  # least and greatest width and height [pixel]
 
 def view(
     path: Source,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the page on 127.0.0.1.")] = 8080,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the page.")] = 8080,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; the default is not seen from outside.")
+    ] = "127.0.0.1",
 ) -> None:
     """Open a recording (or a scene's model) in the browser."""
     recording = _shown(path)
     from vitruvian.view.viewer import serve
 
-    serve(recording, port=port, open_browser=not no_open)
+    serve(recording, port=port, open_browser=not no_open, host=host)
 
 
 def render(

@@ -48,6 +48,7 @@ def run(
     ] = False,
     view: Annotated[bool, typer.Option("--view", help="Watch in the browser while it runs.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the page for --view.")] = 8080,
+    no_open: Annotated[bool, typer.Option("--no-open", help="With --view, do not open a browser.")] = False,
     json: Json = False,
 ) -> int:
     """Run a scene, record it, and check what came out."""
@@ -79,7 +80,8 @@ def run(
     if view:
         from vitruvian.view.live import LiveView
 
-        live = LiveView(world.stage(), port)
+        first = world.observe()
+        live = LiveView(world.stage(), port, scene, open_browser=not no_open, first=first, parameters=parameters)
     try:
         with progress_bar(f"running {scene}", "s") as progress:
             result = run_world(
@@ -98,7 +100,7 @@ def run(
         report = _checked(chosen, result.recording, parameters)
         _tell(scene, result, report, json)
         if live:
-            _stay(live)
+            _stay()
     finally:
         if live:
             live.close()
@@ -156,7 +158,7 @@ def _summary(scene: str, result: RunResult, report: Report | None) -> dict[str, 
     }
 
 
-def _stay(live: Any) -> None:
+def _stay() -> None:
     from time import sleep
 
     remark("finished; the page stays open until Ctrl-C")

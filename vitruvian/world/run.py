@@ -26,6 +26,7 @@ from vitruvian.world.recorder import Recorder
 from vitruvian.world.recording import Recording
 from vitruvian.world.series import write_group
 from vitruvian.world.stage import Frame
+from vitruvian.world.state import copy_state
 from vitruvian.world.world import World
 
 LEAST_SECONDS_BETWEEN_SAVES = 1.0
@@ -36,10 +37,13 @@ IDENTITY = ("scene", "parameters", "quality", "seed", "version", "frame_rate", "
 class Watcher(Protocol):
     """Sees frames while they are made, such as a live view."""
 
-    def push(self, time: float, frame: Frame) -> None: ...
+    def push(self, time: float, frame: Frame) -> None:
+        """Show the frame at `time` [s]; it is the watcher's own and will not change."""
+        ...
 
-    def running(self) -> bool:
-        """False while the user wants the run to pause."""
+    @property
+    def paused(self) -> bool:
+        """True while the user holds the run."""
         ...
 
 
@@ -163,7 +167,7 @@ def _record(world: World, recorder: Recorder, watcher: Watcher | None) -> None:
     frame = world.observe()
     recorder.append(world.time, frame)
     if watcher:
-        watcher.push(world.time, frame)
+        watcher.push(world.time, copy_state(frame))
 
 
 class _Saver:
@@ -205,7 +209,7 @@ class _Pace:
         self.world, self.offset = world, perf_counter() - world.time
 
     def wait(self, watcher: Watcher | None, stop: _Stop) -> None:
-        while watcher and not watcher.running() and not stop.asked:
+        while watcher and watcher.paused and not stop.asked:
             sleep(0.02)
             self.offset += 0.02
         ahead = self.world.time + self.offset - perf_counter()
