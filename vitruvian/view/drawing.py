@@ -96,12 +96,12 @@ class Model:
         body = {name: i for i, name in enumerate(stage.bodies)}
         self._meshes = [_RigidPart(m, body.get(m.body, -1)) for m in stage.meshes if m.layer in self.layers]
         self._surfaces = [_SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]
-        self._lines = [_LinesPart(l) for l in stage.lines if l.layer in self.layers]
+        self._lines = [LinesPart(l) for l in stage.lines if l.layer in self.layers]
         self._points = [p for p in stage.points if p.layer in self.layers]
 
     def colour_maps(self) -> list[ColourMap]:
         """One per shown value, without repetition."""
-        parts: list[_SurfacePart | _LinesPart] = [*self._surfaces, *self._lines]
+        parts: list[_SurfacePart | LinesPart] = [*self._surfaces, *self._lines]
         maps = [part.colours for part in parts if part.colours is not None]
         return list({(m.title, m.unit, m.low, m.high): m for m in maps}.values())
 
@@ -175,7 +175,9 @@ class _SurfacePart:
         return Triangles(vertices, faces, corner, colours, finish)
 
 
-class _LinesPart:
+class LinesPart:
+    """Polylines as tubes."""
+
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.offsets = np.ascontiguousarray(lines.offsets, dtype=np.int64)
