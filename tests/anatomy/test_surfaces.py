@@ -1,0 +1,166 @@
+"""Bone surfaces: joints coincide, attachments lie on bone, sides mirror, nothing floats, the cache is only a cache."""
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy.human import human
+from vitruvian.anatomy.surfaces import attachment_distances, bone_surfaces, build, capsule_surfaces, shaping, warp
+from vitruvian.errors import MissingExtra
+from vitruvian.mesh import sphere
+from vitruvian.skeleton import bone_poses
+
+pytest.importorskip("myo_sim", reason="bone surfaces come from the myo-sim package")
+
+# Grown or built by sweeping: closed by construction. The others are as closed as their source.
+SWEPT = ("Rb", "Cc", "Ste", "Hyo", "Thy")
+
+
+@pytest.fixture(scope="module")
+def body():
+    return human()
+
+
+@pytest.fixture(scope="module")
+def surfaces(body):
+    return bone_surfaces(body)
+
+
+@pytest.fixture(scope="module")
+def in_world(body, surfaces):
+    poses = bone_poses(body.skeleton, body.default_q)
+    return {
+        name: surfaces[name][0] @ poses[i, :3, :3].T + poses[i, :3, 3] for i, name in enumerate(body.skeleton.names)
+    }
+
+
+def test_every_one_of_the_103_bones_has_a_surface(body, surfaces):
+    assert set(surfaces) == set(body.skeleton.names)
+    assert len(surfaces) == 103
+    for name, (vertices, faces) in surfaces.items():
+        assert np.isfinite(vertices).all(), name
+        assert faces.min() == 0, name
+        assert faces.max() == len(vertices) - 1, name
+        area = np.linalg.norm(
+            np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]]),
+            axis=1,
+        )
+        assert area.sum() > 0.0, name
+
+
+def test_attachments_lie_on_the_bone():
+    rows = attachment_distances()
+    medians = np.array([row.median for row in rows])
+    assert np.median(medians) < 0.002
+    for row in rows:
+        limit = {"Fo": 0.010, "Man": 0.010}.get(row.bone, 0.005)
+        assert row.median < limit, row
+
+
+def test_right_side_mirrors_the_left(body, surfaces):
+    for name, other in body.mirror.items():
+        if name.endswith("_l"):
+            assert np.array_equal(surfaces[name][0] * (-1.0, 1.0, 1.0), surfaces[other][0]), name
+
+
+def test_faces_point_outwards(surfaces):
+    for name, (vertices, faces) in surfaces.items():
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        assert np.einsum("ij,ij->", a, np.cross(b, c)) > 0.0, name
+
+
+def test_swept_bones_are_closed(surfaces):
+    for name, shape in surfaces.items():
+        if name.startswith(SWEPT):
+            assert shaping.is_closed(shape), name
+
+
+def test_bones_meet_at_their_joints(body, in_world):
+    """No gap over 15 mm between a bone and its parent, and neither is far from the joint between them."""
+    poses = bone_poses(body.skeleton, body.default_q)
+    far = {"Hyo", "Thy"}  # hinged 10 cm behind themselves (Lee 2008, Table C.2)
+    across = {"Man": (0.0, 1.0, 1.0)}  # the jaw's joint is tabulated between its two condyles
+    for i, name in enumerate(body.skeleton.names):
+        above = body.skeleton.parent[i]
+        if above < 0 or name in far:
+            continue
+        assert _gap(in_world[name], in_world[body.skeleton.names[above]]) < 0.015, name
+        away = (in_world[name] - poses[i, :3, 3]) * across.get(name, 1.0)
+        assert np.linalg.norm(away, axis=1).min() < 0.035, name
+
+
+def test_shapes_scale_with_height(surfaces):
+    tall = human(height=2.11)
+    scaled = bone_surfaces(tall)
+    for name in ("Fe_l", "Sku", "index_middle_r", "Cla_r"):
+        assert np.allclose(scaled[name][0], tall.scale * surfaces[name][0], rtol=0.0, atol=1e-12), name
+
+
+def test_cache_changes_nothing(tmp_path, monkeypatch):
+    small = {"Rb2": (np.arange(9.0).reshape(3, 3), np.array([[0, 1, 2]]))}
+    calls = []
+
+    def make():
+        calls.append(1)
+        return small
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = build.myo_sim_folder()
+    for _ in range(2):
+        got = build._cached("try", b"", folder, make)
+        assert np.array_equal(got["Rb2"][0], small["Rb2"][0])
+    assert len(calls) == 1
+    file = next((tmp_path / "vitruvian").iterdir())
+    file.write_bytes(file.read_bytes()[:40])  # a torn file is rebuilt, not trusted
+    assert build._cached("try", b"", folder, make) is small
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")  # and where nothing can be written there is no cache
+    assert build._cached("try", b"", folder, make) is small
+
+
+def test_without_the_package_the_error_names_the_install_and_rods_stand_in(body, monkeypatch):
+    def missing():
+        raise MissingExtra("myo-sim (bone surfaces)", "pip install --no-deps myo-sim==0.2.3")
+
+    monkeypatch.setattr(build, "myo_sim_folder", missing)
+    with pytest.raises(MissingExtra, match=r"pip install --no-deps myo-sim==0.2.3"):
+        bone_surfaces(body)
+    with pytest.warns(UserWarning, match="rods"):
+        rods = bone_surfaces(body, fallback=True)
+    assert set(rods) == set(capsule_surfaces(body.skeleton, body.default_q)) == set(body.skeleton.names)
+
+
+def test_fit_recovers_a_known_similarity():
+    vertices, faces = sphere(0.05, subdivisions=2)
+    marks = np.array([[0.05, 0.0, 0.0], [0.0, 0.05, 0.0], [0.0, 0.0, 0.05], [-0.05, 0.0, 0.0]])
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    targets = 1.3 * marks @ turn.T + [0.1, 0.2, 0.3]
+    moved = warp.fitted((vertices, faces), marks, targets, np.zeros((0, 3)))
+    assert np.allclose(moved, 1.3 * vertices @ turn.T + [0.1, 0.2, 0.3], atol=1e-12)
+
+
+def test_fit_draws_the_surface_to_attachment_points():
+    shape = sphere(0.05, subdivisions=3)
+    marks = np.array([[0.05, 0.0, 0.0], [-0.05, 0.0, 0.0], [0.0, 0.05, 0.0], [0.0, 0.0, -0.05]])
+    bump = np.array([[0.0, 0.0, 0.056]])
+    moved = warp.fitted(shape, marks, marks, bump, warp.Fit(pull=1.0))
+    assert np.linalg.norm(shaping.nearest_points(bump, (moved, shape[1]))[0] - bump) < 0.001
+
+
+def test_loop_subdivision_keeps_a_sphere_round_and_closed():
+    shape = sphere(1.0, subdivisions=2)
+    fine = shaping.refined(shape, 1)
+    assert shaping.is_closed(fine)
+    assert np.ptp(np.linalg.norm(fine[0], axis=1)) < 0.03
+
+
+def test_coarser_surface_stays_closed_and_near():
+    shape = sphere(0.02, subdivisions=4)
+    coarse = shaping.coarsened(shape, 0.004)
+    assert shaping.is_closed(coarse)
+    assert len(coarse[1]) < len(shape[1]) / 4
+    assert np.allclose(np.linalg.norm(coarse[0], axis=1), 0.02, atol=1e-9)
+
+
+def _gap(a, b):
+    from scipy.spatial import cKDTree
+
+    return float(cKDTree(b).query(a)[0].min())

@@ -1,0 +1,221 @@
+"""All bones of a body as surfaces in their own frames: built once, kept in the user's cache folder, scaled to the body.
+
+A bone's frame has its origin in the joint to the parent and axes parallel to the world's in the default pose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vitruvian.anatomy.surfaces import hands, templates, thorax, throat
+from vitruvian.anatomy.surfaces.landmarks import Landmarks, table_landmarks
+from vitruvian.anatomy.surfaces.shaping import Shape, joined, mirrored
+from vitruvian.errors import MissingExtra
+from vitruvian.mesh.packages import myo_sim_folder
+from vitruvian.mesh.shapes import capsule
+from vitruvian.skeleton import Skeleton, bone_poses
+
+if TYPE_CHECKING:
+    from vitruvian.anatomy.body import Body
+
+Array = np.ndarray
+CREDIT = (
+    "Bone surfaces: after the bone geometry of OpenSim's models (Delp et al. 2007, IEEE TBME 54:1940; "
+    "CC BY 3.0) as distributed in myo-sim 0.2.3 (Apache-2.0), fitted to this body; "
+    "ribs, cartilages, sternum, hyoid and thyroid are our own."
+)
+
+
+def bone_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
+    """A surface for each bone of the body: name -> vertices [m] in the bone's frame, shape (n, 3), and faces (m, 3).
+
+    Without the `myo-sim` package this is a `MissingExtra`; with `fallback` it is a warning, and bones are plain rods.
+    """
+    try:
+        shapes = template_surfaces()
+    except MissingExtra as missing:
+        if not fallback:
+            raise
+        warnings.warn(f"{missing}; drawing bones as rods", stacklevel=2)
+        return capsule_surfaces(body.skeleton, body.default_q)
+    names = set(body.skeleton.names)
+    own: dict[str, Shape] = {}
+    for name, (vertices, faces) in shapes.items():
+        # Where clavicle and scapula are one bone, its surface is that of both.
+        owner = name.replace("Sca", "Cla") if name not in names else name
+        if owner not in names:
+            continue
+        shift = _joint(name) - _joint(owner) if owner != name else 0.0
+        part = (body.scale * (vertices + shift), faces)
+        own[owner] = joined([own[owner], part]) if owner in own else part
+    own |= _fingers(body.skeleton, body.default_q, body.scale)
+    return {name: own[name] for name in body.skeleton.names if name in own}
+
+
+def template_surfaces() -> dict[str, Shape]:
+    """Every tabulated bone (`_l` and `_r` for paired ones) at the tables' size, hands apart; from the cache."""
+    return dict(_template_surfaces(str(myo_sim_folder())))
+
+
+def capsule_surfaces(skeleton: Skeleton, q: Array) -> dict[str, Shape]:
+    """Plain rods from each bone's joint to those of its children [m], in the bones' frames; `q` is the default pose."""
+    poses = bone_poses(skeleton, q)
+    parent = np.asarray(skeleton.parent)
+    shapes: dict[str, Shape] = {}
+    for i, name in enumerate(skeleton.names):
+        ends = [poses[i, :3, :3].T @ (poses[c, :3, 3] - poses[i, :3, 3]) for c in np.flatnonzero(parent == i)]
+        ends = [e for e in ends if np.linalg.norm(e) > 1e-3]
+        if not ends:
+            com = np.asarray(skeleton.coms[i])
+            ends = [2.0 * com if np.linalg.norm(com) > 1e-3 else np.array([0.0, 0.0, -0.02])]
+        rods = [capsule(np.zeros(3), e, min(0.010, 0.2 * float(np.linalg.norm(e)))) for e in ends]
+        shapes[name] = joined(rods)
+    return shapes
+
+
+@lru_cache(maxsize=2)
+def _template_surfaces(folder: str) -> dict[str, Shape]:
+    return _cached("bones", b"", Path(folder), lambda: _build(table_landmarks()))
+
+
+def _build(marks: Landmarks) -> dict[str, Shape]:
+    """Surfaces in the bones' frames; the right side mirrors the left."""
+    world: dict[str, Shape] = {}
+    for part in (
+        templates.head,
+        templates.vertebrae,
+        templates.shoulder,
+        templates.arm,
+        thorax.ribs,
+        thorax.cartilages,
+    ):
+        world |= part(marks)
+    singles = {"Pel": templates.pelvis, "Fe": templates.femur, "Tfp": templates.shank, "Fo": templates.foot}
+    singles |= {"Ste": thorax.sternum, "Hyo": throat.hyoid, "Thy": throat.thyroid}
+    world |= {name: make(marks) for name, make in singles.items()}
+    for number in (11, 12):  # the last two ribs grow from their vertebrae
+        world[f"T{number}"] = joined([world[f"T{number}"], world.pop(f"Rb{number}")])
+    shapes: dict[str, Shape] = {}
+    for name, (vertices, faces) in world.items():
+        own = (vertices - marks.joints[name], faces)
+        if name in marks.midline:
+            shapes[name] = own
+        else:
+            shapes[f"{name}_l"] = own
+            shapes[f"{name}_r"] = mirrored(own)
+    return shapes
+
+
+def _fingers(skeleton: Skeleton, q: Array, scale: float) -> dict[str, Shape]:
+    """Palms and finger bones, laid between the finger joints that the skeleton has."""
+    poses = bone_poses(skeleton, q)
+    where = {name: poses[i, :3, 3] / scale for i, name in enumerate(skeleton.names)}
+    shapes: dict[str, Shape] = {}
+    for side, flip in (("l", 1.0), ("r", -1.0)):
+        hand = f"Ha_{side}"
+        if hand not in where:
+            continue
+        ends = (f"_{side}", hand)
+        own = {n[:-2]: (p - where[hand]) * (flip, 1.0, 1.0) for n, p in where.items() if n.endswith(ends) and n != hand}
+        joints = {n: tuple(np.round(p, 9).tolist()) for n, p in own.items() if n.startswith(hands.FINGERS)}
+        for name, shape in _hand(tuple(sorted(joints.items()))).items():
+            vertices, faces = shape if side == "l" else mirrored(shape)
+            shapes[f"{name}_{side}"] = (scale * vertices, faces)
+    return shapes
+
+
+@lru_cache(maxsize=4)
+def _hand(joints: tuple[tuple[str, tuple[float, ...]], ...]) -> dict[str, Shape]:
+    """A left palm and its fingers in their own frames; `joints`: finger bone -> joint [m] in the hand's frame."""
+    return _cached("hand", repr(joints).encode(), myo_sim_folder(), lambda: _build_hand(dict(joints)))
+
+
+def _build_hand(where: dict[str, tuple[float, ...]]) -> dict[str, Shape]:
+    marks = table_landmarks()
+    natural = hands.template_finger_joints()
+    shapes: dict[str, Shape] = {}
+    knuckles = {}
+    for finger, chain in hands.PHALANGES.items():
+        names = [f"{finger}_{phalanx}" for phalanx in chain]
+        if not all(name in where for name in names):
+            knuckles[finger] = natural[finger][0] + marks.joints["Ha"]
+            continue
+        joints = [np.array(where[name]) for name in names]
+        last = joints[-1] - joints[-2]
+        reach = np.linalg.norm(natural[finger][-1] - natural[finger][-2])
+        joints.append(joints[-1] + reach * last / np.linalg.norm(last))
+        knuckles[finger] = joints[0] + marks.joints["Ha"]
+        for k, name in enumerate(names):
+            vertices, faces = hands.phalanx(finger, k, joints[k], joints[k + 1])
+            shapes[name] = (vertices - joints[k], faces)
+    vertices, faces = hands.palm(marks, knuckles)
+    shapes["Ha"] = (vertices - marks.joints["Ha"], faces)
+    return shapes
+
+
+def _joint(name: str) -> Array:
+    """Joint centre [m] of a tabulated bone with its side."""
+    base, _, side = name.partition("_")
+    return table_landmarks().joints[base] * (-1.0 if side == "r" else 1.0, 1.0, 1.0)
+
+
+# --- cache -------------------------------------------------------------------------------------------------------
+
+
+def _cached(kind: str, extra: bytes, folder: Path, make: Callable[[], dict[str, Shape]]) -> dict[str, Shape]:
+    """What `make` returns, from a file named after all it depends on: code, tables, source surfaces and `extra`."""
+    key = hashlib.sha256(extra)
+    data = files("vitruvian.anatomy") / "data"
+    for table in ("bones.csv", "muscle_points.csv", "corrections.csv", "cartilage_springs.csv"):
+        key.update((data / table).read_bytes())
+    for code in sorted(Path(__file__).parent.glob("*.py")):
+        key.update(code.read_bytes())
+    for mesh in sorted(folder.glob("*.stl")):
+        key.update(f"{mesh.name}:{mesh.stat().st_size}".encode())
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    path = Path(root) / "vitruvian" / f"{kind}-{key.hexdigest()[:16]}.npz"
+    shapes = _load(path)
+    if shapes is None:
+        shapes = make()
+        _save(path, shapes)
+    return shapes
+
+
+def _load(path: Path) -> dict[str, Shape] | None:
+    """The cached shapes, or None if there are none or they cannot be read."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            names = [key[2:] for key in stored.files if key.startswith("v:")]
+            return {name: (stored[f"v:{name}"], stored[f"f:{name}"]) for name in names}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _save(path: Path, shapes: dict[str, Shape]) -> None:
+    """Write the cache in one move, so that no reader ever sees half a file; where that is not possible, do without."""
+    arrays: dict[str, Array] = {}
+    for name, (vertices, faces) in shapes.items():
+        arrays[f"v:{name}"], arrays[f"f:{name}"] = vertices, faces
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError:
+        return
