@@ -20,9 +20,9 @@ Array = np.ndarray
 HAND_LENGTH = 0.19  # [m], wrist to the tip of the middle finger
 # Across the palm [m]: height of each knuckle above the wrist, then the thumb's root and direction (left hand).
 KNUCKLE_Z = {"index": 0.026, "middle": 0.006, "ring": -0.013, "little": -0.031}
-THUMB_ROOT = np.array([0.048, -0.018, 0.034])
-THUMB_DIRECTION = np.array([0.72, -0.30, 0.62])
-PALM_Y = -0.006
+THUMB_ROOT = np.array([0.060, -0.026, 0.048])
+THUMB_DIRECTION = np.array([0.83, -0.32, 0.45])
+PALM_Y = 0.009  # knuckles lie towards the back of the hand, as in the bone surfaces
 
 
 def finger_names(side: str) -> tuple[str, ...]:
