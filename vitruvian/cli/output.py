@@ -70,7 +70,7 @@ def progress_bar(what: str, unit: str = "") -> Iterator[Callable[[float, float],
         TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None, count="")
+        task = progress.add_task(what, total=None, count="starting (the first time compiles)")
         last = 0.0
 
         def update(done: float, total: float) -> None:

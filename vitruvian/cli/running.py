@@ -73,17 +73,19 @@ def run(
         seconds = float(recorded["seconds"]) if seconds is None else seconds
     quality = quality or "draft"
     parameters = scene_parameters(chosen, quality, given)
-    world = chosen.build(parameters)
-    if seed is not None:
-        world.seed = seed
     live: Any = None
-    if view:
-        from vitruvian.view.live import LiveView
-
-        first = world.observe()
-        live = LiveView(world.stage(), port, scene, open_browser=not no_open, first=first, parameters=parameters)
     try:
         with progress_bar(f"running {scene}", "s") as progress:
+            world = chosen.build(parameters)
+            if seed is not None:
+                world.seed = seed
+            if view:
+                from vitruvian.view.live import LiveView
+
+                first = world.observe()
+                live = LiveView(
+                    world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters)
+                )
             result = run_world(
                 world,
                 path,

@@ -1,0 +1,108 @@
+"""The world: time, rollback, and runs that are cut short give what they should, to the last bit.
+
+A chaotic system (the double pendulum, whose neighbours part as exp(λ t) with λ of some 1/s) is run once in one go, and
+once again interrupted after every few steps and resumed from disk; one differing bit would grow to order one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vitruvian.errors import Diverged
+from vitruvian.verify.book import Finding, claim
+from vitruvian.world.recording import Recording
+from vitruvian.world.run import run_world
+from vitruvian.world.stage import Frame, Signal, Stage
+from vitruvian.world.world import World
+
+SECONDS = 20.0
+
+
+@claim
+def a_run_interrupted_and_resumed_gives_the_same_bits() -> Finding:
+    """SIGINT at 12 instants, resumed each time: bytes of the recording that differ from a run left alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole, broken = Path(folder) / "whole.zarr", Path(folder) / "broken.zarr"
+        run_world(_world(), whole, seconds=SECONDS)
+        stops = np.linspace(0.05, 0.95, 12) * SECONDS
+        for i, stop in enumerate(stops):
+            run_world(_world(), broken, seconds=SECONDS, resume=i > 0, progress=_Interrupt(stop))
+        run_world(_world(), broken, seconds=SECONDS, resume=True)
+        a, b = (Recording.open(path).signals["angles"] for path in (whole, broken))
+    differing = int((a.view(np.uint8) != b.view(np.uint8)).sum()) if a.shape == b.shape else a.nbytes
+    return Finding.error(differing, 0.0, "bytes", f"{len(a)} frames, {len(stops)} interruptions")
+
+
+@claim
+def one_bit_of_difference_would_show() -> Finding:
+    """The same run from a start that differs by one bit ends elsewhere: the claim above has teeth."""
+    with tempfile.TemporaryDirectory() as folder:
+        ends = []
+        for nudge in (0.0, 2.0**-52):
+            path = Path(folder) / f"{nudge}.zarr"
+            run_world(_world(nudge), path, seconds=SECONDS)
+            ends.append(Recording.open(path).signals["angles"][-1])
+    return Finding.within(float(np.abs(ends[0] - ends[1]).max()), 1e-6, 1e6, "rad", "difference at the end")
+
+
+@claim
+def a_step_too_large_is_taken_in_pieces() -> Finding:
+    """A step that fails above a quarter of its length is cut in four; difference from four steps by hand."""
+    cut = World(_DoublePendulum(limit=0.25 / 60.0), frame_rate=60.0)
+    fine = World(_DoublePendulum(), frame_rate=240.0)
+    cut.advance(1.0)
+    fine.advance(1.0)
+    return Finding.error(float(np.abs(cut.state.q - fine.state.q).max()), 1e-9, "rad", f"{cut.retried} steps cut")
+
+
+class _Interrupt:
+    """Presses Ctrl-C once, at `stop` [s]."""
+
+    def __init__(self, stop: float) -> None:
+        self.stop = stop
+
+    def __call__(self, time: float, seconds: float) -> None:
+        if time >= self.stop:
+            self.stop = np.inf
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@dataclass
+class _State:
+    q: np.ndarray  # two angles [rad]
+    v: np.ndarray  # their rates [rad/s]
+
+
+class _DoublePendulum:
+    """Two rods of 1 m with equal point masses at their ends, semi-implicit Euler."""
+
+    def __init__(self, nudge: float = 0.0, limit: float = np.inf) -> None:
+        self.nudge, self.limit = nudge, limit
+
+    def start(self, rng: np.random.Generator) -> _State:
+        return _State(np.array([2.0 * (1.0 + self.nudge), 2.5]), np.zeros(2))
+
+    def step(self, state: _State, controls: None, time: float, dt: float) -> None:
+        if dt > self.limit * (1.0 + 1e-12):
+            raise Diverged("upper rod", "step too long")
+        (a, b), (x, y) = state.q, state.v
+        cos, sin = np.cos(a - b), np.sin(a - b)
+        force = np.array([-(y**2) * sin - 2.0 * 9.81 * np.sin(a), x**2 * sin - 9.81 * np.sin(b)])
+        state.v = state.v + dt * np.linalg.solve(np.array([[2.0, cos], [cos, 1.0]]), force)
+        state.q = state.q + dt * state.v
+
+    def stage(self) -> Stage:
+        return Stage(signals=(Signal("angles", "rad", components=("upper", "lower")),))
+
+    def observe(self, state: _State, controls: None, time: float) -> Frame:
+        return Frame(signals={"angles": state.q})
+
+
+def _world(nudge: float = 0.0) -> World:
+    return World(_DoublePendulum(nudge), frame_rate=60.0, substeps=4)
