@@ -1,0 +1,168 @@
+"""Rigid bodies that the water moves, and the interface that any other mechanism (a chain of bones) offers in their
+place.
+
+A `Mechanism` gives the water its links and skins and takes back impulses; how it stores velocities and what its
+inertia is stays its own affair. Each sub-step: `advance` (positions with the present velocities, then every force but
+the water's), `links`, `receive` (impulses of the water on each link).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from vitruvian.errors import InputError
+from vitruvian.mesh.distance import mesh_volume
+from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_quaternion
+from vitruvian.water.solids import Links, Skin, SkinShape
+
+Array = np.ndarray
+
+
+class Mechanism(Protocol):
+    """Anything with a surface that moves in water."""
+
+    def advance(self, state: Any, time: float, dt: float) -> None:
+        """Move to time + dt with the present velocities, and add all impulses but the water's to the velocities."""
+        ...
+
+    def links(self, state: Any) -> Links:
+        """Where the links are, how they move and how they yield."""
+        ...
+
+    def skins(self, state: Any) -> Sequence[Skin]:
+        """The surfaces now."""
+        ...
+
+    def receive(self, state: Any, impulses: Array) -> None:
+        """Change velocities by impulses on the links about their origins, (moment, force) in world axes, (links,
+        6).
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class RigidBody:
+    """One body; vertices [m] relative to its centre of mass, in its own axes."""
+
+    name: str
+    vertices: Array  # shape (n, 3)
+    faces: Array  # shape (m, 3), facing outwards
+    mass: float  # [kg]
+    inertia: Array  # about the centre of mass, body axes [kg m^2], shape (3, 3)
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the centre of mass at time 0 [m]
+    rotation: Array | None = None  # body to world at time 0, shape (3, 3)
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m/s]
+    angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)  # world axes [rad/s]
+    course: Callable[[float], tuple[Array, Array]] | None = None  # time -> (position, velocity) if it is driven
+
+    @classmethod
+    def solid(cls, name: str, vertices: Array, faces: Array, density: float, **options: Any) -> RigidBody:
+        """A body of uniform density [kg/m^3]: mass, centre and inertia from its mesh. Its position is that of its
+        centre.
+        """
+        vertices = np.asarray(vertices, float)
+        volume, centre, second = _moments(vertices, np.asarray(faces))
+        if volume <= 0.0:
+            raise InputError(f"{name}: the mesh encloses {volume:.3g} m^3; its triangles should face outwards")
+        about = second - volume * np.outer(centre, centre)
+        inertia = density * (np.trace(about) * np.eye(3) - about)
+        return cls(name, vertices - centre, np.asarray(faces), density * volume, inertia, **options)
+
+    @property
+    def volume(self) -> float:
+        return mesh_volume(self.vertices, self.faces)
+
+
+@dataclass
+class BodyState:
+    """Positions, rotations and velocities of all bodies."""
+
+    position: Array  # centres of mass [m], shape (n, 3)
+    quaternion: Array  # body to world, shape (n, 4)
+    velocity: Array  # [m/s], shape (n, 3)
+    spin: Array  # angular velocity, world axes [rad/s], shape (n, 3)
+
+
+class RigidBodies:
+    """Free or driven rigid bodies under gravity."""
+
+    def __init__(self, bodies: Sequence[RigidBody], gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> None:
+        self.bodies = tuple(bodies)
+        self.gravity = np.asarray(gravity)
+        names = [b.name for b in self.bodies]
+        if len(set(names)) != len(names):
+            raise InputError(f"bodies: two have the same name ({', '.join(names)})")
+        for b in self.bodies:
+            if b.course is None and not (b.mass > 0.0 and np.all(np.linalg.eigvalsh(b.inertia) > 0.0)):
+                raise InputError(f"{b.name}: a free body needs a positive mass and inertia")
+        self._shapes = [SkinShape.build(b.name, b.faces, len(b.vertices), n) for n, b in enumerate(self.bodies)]
+
+    def start(self) -> BodyState:
+        state = BodyState(
+            np.array([b.position for b in self.bodies], float).reshape(-1, 3),
+            np.array([quaternion_from_rotation(np.eye(3) if b.rotation is None else b.rotation) for b in self.bodies]),
+            np.array([b.velocity for b in self.bodies], float).reshape(-1, 3),
+            np.array([b.angular_velocity for b in self.bodies], float).reshape(-1, 3),
+        )
+        self._drive(state, 0.0)
+        return state
+
+    def rotation(self, state: BodyState, n: int) -> Array:
+        return rotation_from_quaternion(state.quaternion[n])
+
+    def advance(self, state: BodyState, time: float, dt: float) -> None:
+        for n, b in enumerate(self.bodies):
+            if b.course is not None:
+                continue
+            R = self.rotation(state, n)
+            state.position[n] += dt * state.velocity[n]
+            new = exp_so3(dt * state.spin[n]) @ R
+            # torque-free: angular momentum is kept while the inertia turns
+            momentum = R @ b.inertia @ R.T @ state.spin[n]
+            state.spin[n] = np.linalg.solve(new @ b.inertia @ new.T, momentum)
+            state.quaternion[n] = quaternion_from_rotation(new)
+            state.velocity[n] += dt * self.gravity
+        self._drive(state, time + dt)
+
+    def links(self, state: BodyState) -> Links:
+        n = len(self.bodies)
+        mobility = np.zeros((6 * n, 6 * n))
+        for i, b in enumerate(self.bodies):
+            if b.course is None:
+                R = self.rotation(state, i)
+                mobility[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = R @ np.linalg.inv(b.inertia) @ R.T
+                mobility[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = np.eye(3) / b.mass
+        return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility)
+
+    def skins(self, state: BodyState) -> list[Skin]:
+        return [
+            Skin(shape, b.vertices @ self.rotation(state, n).T + state.position[n])
+            for n, (b, shape) in enumerate(zip(self.bodies, self._shapes))
+        ]
+
+    def receive(self, state: BodyState, impulses: Array) -> None:
+        change = (np.asarray(self.links(state).mobility) @ impulses.ravel()).reshape(-1, 6)
+        state.spin += change[:, :3]
+        state.velocity += change[:, 3:]
+
+    def _drive(self, state: BodyState, time: float) -> None:
+        for n, b in enumerate(self.bodies):
+            if b.course is not None:
+                position, velocity = b.course(time)
+                state.position[n], state.velocity[n], state.spin[n] = position, velocity, 0.0
+
+
+def _moments(vertices: Array, faces: Array) -> tuple[float, Array, Array]:
+    """Volume, centroid and second moment integral(x x^T) of a closed mesh, by tetrahedra from the origin."""
+    a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
+    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volume = float(volumes.sum())
+    total = a + b + c
+    centre = (volumes[:, None] * total).sum(axis=0) / 4.0 / volume
+    second = sum(np.einsum("i,ij,ik->jk", volumes, x, x) for x in (a, b, c))
+    second = (second + np.einsum("i,ij,ik->jk", volumes, total, total)) / 20.0
+    return volume, centre, second

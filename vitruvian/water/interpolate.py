@@ -1,0 +1,134 @@
+"""Values between grid points: trilinear, tricubic (Catmull-Rom), and the velocity of a MAC grid at any point.
+
+Coordinates are in cells from the grid's lowest corner. Beyond the outermost samples a field is constant, which is
+what a free-slip wall means for every quantity but the velocity through it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(cache=True, inline="always")
+def linear(f, x, y, z):
+    """Trilinear value at index coordinates (0 = first sample)."""
+    nx, ny, nz = f.shape
+    x = min(max(x, 0.0), nx - 1.0)
+    y = min(max(y, 0.0), ny - 1.0)
+    z = min(max(z, 0.0), nz - 1.0)
+    i = min(int(x), nx - 2)
+    j = min(int(y), ny - 2)
+    k = min(int(z), nz - 2)
+    a, b, c = x - i, y - j, z - k
+    f00 = f[i, j, k] + c * (f[i, j, k + 1] - f[i, j, k])
+    f01 = f[i, j + 1, k] + c * (f[i, j + 1, k + 1] - f[i, j + 1, k])
+    f10 = f[i + 1, j, k] + c * (f[i + 1, j, k + 1] - f[i + 1, j, k])
+    f11 = f[i + 1, j + 1, k] + c * (f[i + 1, j + 1, k + 1] - f[i + 1, j + 1, k])
+    f0 = f00 + b * (f01 - f00)
+    f1 = f10 + b * (f11 - f10)
+    return f0 + a * (f1 - f0)
+
+
+@njit(cache=True, inline="always")
+def velocity(u, v, w, x, y, z):
+    """Velocity at a point given in cells from the corner."""
+    return (
+        linear(u, x, y - 0.5, z - 0.5),
+        linear(v, x - 0.5, y, z - 0.5),
+        linear(w, x - 0.5, y - 0.5, z),
+    )
+
+
+@njit(cache=True, inline="always")
+def gradient(f, x, y, z):
+    """Gradient per cell of the trilinear interpolant, by central differences half a cell apart."""
+    return (
+        linear(f, x + 0.5, y, z) - linear(f, x - 0.5, y, z),
+        linear(f, x, y + 0.5, z) - linear(f, x, y - 0.5, z),
+        linear(f, x, y, z + 0.5) - linear(f, x, y, z - 0.5),
+    )
+
+
+@njit(cache=True, inline="always")
+def _weights(t):
+    t2 = t * t
+    t3 = t2 * t
+    return (-0.5 * t + t2 - 0.5 * t3, 1.0 - 2.5 * t2 + 1.5 * t3, 0.5 * t + 2.0 * t2 - 1.5 * t3, 0.5 * (t3 - t2))
+
+
+@njit(cache=True)
+def cubic(f, x, y, z):
+    """Tricubic (Catmull-Rom) value at index coordinates."""
+    nx, ny, nz = f.shape
+    x = min(max(x, 0.0), nx - 1.0)
+    y = min(max(y, 0.0), ny - 1.0)
+    z = min(max(z, 0.0), nz - 1.0)
+    i = min(int(x), nx - 2)
+    j = min(int(y), ny - 2)
+    k = min(int(z), nz - 2)
+    wx = _weights(x - i)
+    wy = _weights(y - j)
+    wz = _weights(z - k)
+    k0, k3 = max(k - 1, 0), min(k + 2, nz - 1)
+    total = 0.0
+    for a in range(4):
+        ii = min(max(i + a - 1, 0), nx - 1)
+        plane = 0.0
+        for b in range(4):
+            jj = min(max(j + b - 1, 0), ny - 1)
+            plane += wy[b] * (
+                wz[0] * f[ii, jj, k0] + wz[1] * f[ii, jj, k] + wz[2] * f[ii, jj, k + 1] + wz[3] * f[ii, jj, k3]
+            )
+        total += wx[a] * plane
+    return total
+
+
+@njit(cache=True)
+def limited_cubic(f, x, y, z):
+    """Tricubic value, kept within the range of the eight samples around it."""
+    nx, ny, nz = f.shape
+    i = min(int(min(max(x, 0.0), nx - 1.0)), nx - 2)
+    j = min(int(min(max(y, 0.0), ny - 1.0)), ny - 2)
+    k = min(int(min(max(z, 0.0), nz - 1.0)), nz - 2)
+    low = high = f[i, j, k]
+    for a in range(2):
+        for b in range(2):
+            for c in range(2):
+                low = min(low, f[i + a, j + b, k + c])
+                high = max(high, f[i + a, j + b, k + c])
+    return min(max(cubic(f, x, y, z), low), high)
+
+
+@njit(cache=True, parallel=True)
+def sample_linear(f, points, shift, out):
+    """Trilinear values at points given in cells; `shift` is the coordinate of the first sample (0.5 for cell
+    centres).
+    """
+    for n in prange(points.shape[0]):
+        out[n] = linear(f, points[n, 0] - shift, points[n, 1] - shift, points[n, 2] - shift)
+
+
+@njit(cache=True, parallel=True)
+def sample_velocity(u, v, w, points, out):
+    """Velocities at points given in cells, shape (n, 3)."""
+    for n in prange(points.shape[0]):
+        out[n, 0], out[n, 1], out[n, 2] = velocity(u, v, w, points[n, 0], points[n, 1], points[n, 2])
+
+
+@njit(cache=True, parallel=True)
+def carry(points, u, v, w, courant):
+    """Move points (in cells) with the flow for one step, second order; `courant` is dt / h."""
+    for n in prange(points.shape[0]):
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        a, b, c = velocity(u, v, w, x, y, z)
+        s = 0.5 * courant
+        a, b, c = velocity(u, v, w, x + s * a, y + s * b, z + s * c)
+        points[n, 0] = x + courant * a
+        points[n, 1] = y + courant * b
+        points[n, 2] = z + courant * c
+
+
+def to_cells(points: np.ndarray, origin: np.ndarray, h: float) -> np.ndarray:
+    """World points [m] in cells from the grid's corner."""
+    return np.ascontiguousarray((points - origin) / h)

@@ -1,0 +1,94 @@
+"""A tank of water: what never changes during a run.
+
+The fluid lives on a MAC grid: pressure and level set at cell centres, velocity components at the faces they cross.
+Cell (i, j, k) has its centre at origin + (i + 1/2, j + 1/2, k + 1/2) h. Axes as in the world: z is up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vitruvian.errors import InputError
+
+SIDES = ("x-", "x+", "y-", "y+", "z-", "z+")
+BOUNDARIES = ("wall", "open")
+WATER_DENSITY = 1000.0  # kg/m^3
+WATER_VISCOSITY = 1.0e-6  # m^2/s, at 20 degrees C
+
+
+@dataclass(frozen=True)
+class Tank:
+    """Grid, fluid and numerical options. All lengths [m], times [s]."""
+
+    shape: tuple[int, int, int]  # cells along x, y, z
+    cell: float  # edge h of a cubic cell [m]
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)  # lowest corner at time 0 [m]
+    density: float = WATER_DENSITY  # [kg/m^3]
+    viscosity: float = 0.0  # kinematic [m^2/s]; 0 leaves the viscous step out (water: 1e-6)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s^2]
+    boundaries: dict[str, str] = field(default_factory=dict)  # side -> "wall" (free slip) or "open"; default wall
+    rest_level: float = 0.0  # height [m] of the calm surface beyond open sides and in new cells of a moving window
+    sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open side; 0 for none
+    courant: float = 1.0  # cells that the fastest flow may cross in a sub-step
+    largest_substep: float = 0.02  # [s]
+    advection: str = "maccormack"  # or "semi-lagrangian"
+    free_surface: bool = True  # False: the tank is full
+    particles: int = 16  # marker particles per cell near the surface; 0 for a level set without particles
+    keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
+    tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
+    reflect: bool = False  # second order in time by advection-reflection (full tanks without freely moving bodies)
+
+    def __post_init__(self) -> None:
+        if len(self.shape) != 3 or min(self.shape) < 4:
+            raise InputError(f"tank: each side needs at least 4 cells, not {self.shape}")
+        for name in ("cell", "density", "courant", "largest_substep", "tolerance"):
+            if not getattr(self, name) > 0.0:
+                raise InputError(f"tank: {name} must be positive, not {getattr(self, name)}")
+        if self.viscosity < 0.0 or self.sponge < 0.0 or self.particles < 0:
+            raise InputError("tank: viscosity, sponge and particles cannot be negative")
+        if self.courant > 4.0:
+            raise InputError(f"tank: courant {self.courant} outruns the band in which the surface is known (at most 4)")
+        for side, kind in self.boundaries.items():
+            if side not in SIDES:
+                raise InputError(f"tank: unknown side '{side}'; known: {', '.join(SIDES)}")
+            if kind not in BOUNDARIES:
+                raise InputError(f"tank: side {side} is '{kind}'; known: {', '.join(BOUNDARIES)}")
+        if self.advection not in ("maccormack", "semi-lagrangian"):
+            raise InputError(f"tank: unknown advection '{self.advection}'; known: maccormack, semi-lagrangian")
+        if self.reflect and self.free_surface:
+            raise InputError("tank: reflect is for full tanks (free_surface=False)")
+
+    @classmethod
+    def of_size(cls, size: tuple[float, float, float], cell: float, **options) -> Tank:
+        """A tank of the given size [m], rounded to whole cells."""
+        shape = tuple(max(4, round(s / cell)) for s in size)
+        return cls(shape=(shape[0], shape[1], shape[2]), cell=cell, **options)
+
+    @property
+    def cells(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Extent [m] along x, y, z."""
+        return tuple(n * self.cell for n in self.shape)  # type: ignore[return-value]
+
+    @property
+    def closed(self) -> bool:
+        """No water can leave or enter."""
+        return all(kind == "wall" for side, kind in self.boundaries.items() if side != "z+")
+
+    def open_sides(self) -> np.ndarray:
+        """1 where the side is open, 0 where it is a wall, in the order of `SIDES`; shape (6,)."""
+        return np.array([1 if self.boundaries.get(s, "wall") == "open" else 0 for s in SIDES], dtype=np.int64)
+
+    def with_options(self, **options) -> Tank:
+        return replace(self, **options)
+
+    def centres(self, origin: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates [m] of the cell centres along each axis."""
+        o = np.asarray(self.origin if origin is None else origin)
+        x, y, z = (o[a] + (np.arange(self.shape[a]) + 0.5) * self.cell for a in range(3))
+        return x, y, z

@@ -1,0 +1,200 @@
+"""Marker particles that keep the level set sharp, and spray (particle level set method: Enright et al. 2002, Si 3.3).
+
+Particles of both sides are strewn near the surface, each a ball that touches it. They move with the flow; one that
+ends up on the wrong side by more than its radius has seen what the grid could not, and its ball is used to mend the
+level set. Water particles that escape far into the air fly on their own as spray, under gravity and without drag, and
+give their volume back where they fall into water; while they fly, their volume is missing from the level set and
+counted as spray.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.water.interpolate import carry, sample_linear, sample_velocity, to_cells
+from vitruvian.water.model import Tank
+from vitruvian.water.state import WaterState
+
+Array = np.ndarray
+SMALLEST, LARGEST = 0.1, 0.5  # particle radius in cells
+REACH = 2.0  # cells from the surface in which particles are kept
+ESCAPE = 1.0  # cells outside the water at which a water particle becomes spray
+
+
+def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) -> None:
+    """Carry markers with the flow and spray on its parabola; drops that meet a wall slide down it."""
+    if len(state.markers):
+        points = to_cells(state.markers, state.origin, tank.cell)
+        carry(points, state.u, state.v, state.w, dt / tank.cell)
+        keep = _inside(points, tank.shape)
+        if psi is not None:
+            distance = np.empty(len(points))
+            sample_linear(psi, points, 0.0, distance)
+            keep &= distance > 0.0
+        state.markers = points * tank.cell + state.origin
+        _keep_markers(state, keep)
+    if len(state.spray):
+        g = np.asarray(tank.gravity)
+        state.spray = state.spray + dt * state.spray_velocity + 0.5 * dt * dt * g
+        state.spray_velocity = state.spray_velocity + dt * g
+        low = state.origin + 0.05 * tank.cell
+        high = state.origin + np.asarray(tank.size) - 0.05 * tank.cell
+        beyond = (state.spray < low) | (state.spray > high)
+        state.spray_velocity[beyond] = 0.0
+        state.spray = np.clip(state.spray, low, high)
+
+
+def correct_surface(tank: Tank, state: WaterState) -> None:
+    """Mend phi with the balls of particles that are on the wrong side of it."""
+    if not len(state.markers):
+        return
+    points = to_cells(state.markers, state.origin, tank.cell)
+    value = np.empty(len(points))
+    sample_linear(state.phi, points, 0.5, value)
+    _mend(state.phi, points, value, state.marker_side, state.marker_radius, tank.cell)
+
+
+def adjust_radii(tank: Tank, state: WaterState) -> None:
+    """Let each particle that is on its own side touch the surface again."""
+    if not len(state.markers):
+        return
+    points = to_cells(state.markers, state.origin, tank.cell)
+    value = np.empty(len(points))
+    sample_linear(state.phi, points, 0.5, value)
+    own = value * state.marker_side
+    touching = np.clip(own, SMALLEST * tank.cell, LARGEST * tank.cell)
+    state.marker_radius = np.where(own > -state.marker_radius, touching, state.marker_radius)
+
+
+def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
+    """Water markers far outside the water become spray; drops back in the water rejoin it."""
+    h = tank.cell
+    if len(state.markers):
+        points = to_cells(state.markers, state.origin, h)
+        value = np.empty(len(points))
+        sample_linear(state.phi, points, 0.5, value)
+        away = (state.marker_side < 0) & (value > ESCAPE * h)
+        if away.any():
+            speed = np.empty((int(away.sum()), 3))
+            sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
+            state.spray = np.concatenate([state.spray, state.markers[away]])
+            state.spray_velocity = np.concatenate([state.spray_velocity, speed])
+            state.spray_volume = np.concatenate(
+                [state.spray_volume, 4.0 / 3.0 * np.pi * state.marker_radius[away] ** 3]
+            )
+            _keep_markers(state, ~away)
+    if len(state.spray):
+        points = to_cells(state.spray, state.origin, h)
+        value = np.empty(len(points))
+        sample_linear(state.phi, points, 0.5, value)
+        radius = np.cbrt(state.spray_volume * 0.75 / np.pi)
+        back = value < 0.5 * radius
+        at_rest = (points[:, 2] < 0.1) & ~back  # drops on a dry floor
+        back |= at_rest
+        if psi is not None:
+            distance = np.empty(len(points))
+            sample_linear(psi, points, 0.0, distance)
+            back |= distance < 0.0
+        if back.any():
+            _stamp(state.phi, points[back], radius[back], h)
+            state.spray, state.spray_velocity = state.spray[~back], state.spray_velocity[~back]
+            state.spray_volume = state.spray_volume[~back]
+
+
+def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
+    """Top up sparse cells near the surface and drop markers that have drifted away from it; escaped ones stay."""
+    if tank.particles == 0:
+        return
+    h = tank.cell
+    if len(state.markers):
+        points = to_cells(state.markers, state.origin, h)
+        value = np.empty(len(points))
+        sample_linear(state.phi, points, 0.5, value)
+        own = value * state.marker_side
+        _keep_markers(state, own < (REACH + 1.0) * h)
+    points = to_cells(state.markers, state.origin, h)
+    count = np.zeros((2, *tank.shape), np.int32)
+    _count(points, state.marker_side, count)
+    near = np.abs(state.phi) < (REACH + 0.5) * h
+    if opened is not None:
+        near &= opened > 0.5
+    cells = np.argwhere(near)
+    if not len(cells):
+        return
+    wanted = tank.particles
+    # a cell crossed by the surface is shared by both sides; others belong to one
+    have = count[:, near].sum(axis=0)
+    missing = np.where(have < wanted // 2, wanted - have, 0)
+    cells = np.repeat(cells, missing, axis=0)
+    if not len(cells):
+        return
+    rng = np.random.default_rng([int(state.rng[0]), int(state.rng[1])])
+    state.rng[1] += 1
+    new = cells + rng.random(cells.shape)
+    value = np.empty(len(new))
+    sample_linear(state.phi, new, 0.5, value)
+    good = (np.abs(value) < REACH * h) & (value != 0.0)
+    new, value = new[good], value[good]
+    state.markers = np.concatenate([state.markers, new * h + state.origin])
+    state.marker_side = np.concatenate([state.marker_side, np.sign(value).astype(np.int8)])
+    state.marker_radius = np.concatenate([state.marker_radius, np.clip(np.abs(value), SMALLEST * h, LARGEST * h)])
+
+
+def _keep_markers(state: WaterState, keep: Array) -> None:
+    state.markers = state.markers[keep]
+    state.marker_side = state.marker_side[keep]
+    state.marker_radius = state.marker_radius[keep]
+
+
+def _inside(points: Array, shape: tuple[int, int, int]) -> Array:
+    return np.all((points > 0.0) & (points < np.asarray(shape)), axis=1)
+
+
+@njit(cache=True)
+def _mend(phi, points, value, side, radius, h):
+    """Escaped balls rebuild both sides apart; the value nearer to the surface wins. Extrema do not depend on order."""
+    nx, ny, nz = phi.shape
+    plus = phi.copy()
+    minus = phi.copy()
+    for n in range(points.shape[0]):
+        if value[n] * side[n] > -radius[n]:
+            continue
+        x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
+        i0, j0, k0 = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
+        for i in range(max(i0, 0), min(i0 + 2, nx)):
+            for j in range(max(j0, 0), min(j0 + 2, ny)):
+                for k in range(max(k0, 0), min(k0 + 2, nz)):
+                    d = h * np.sqrt((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2)
+                    ball = side[n] * (radius[n] - d)
+                    if side[n] > 0:
+                        plus[i, j, k] = max(plus[i, j, k], ball)
+                    else:
+                        minus[i, j, k] = min(minus[i, j, k], ball)
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                a, b = plus[i, j, k], minus[i, j, k]
+                phi[i, j, k] = a if abs(a) <= abs(b) else b
+
+
+@njit(cache=True)
+def _stamp(phi, points, radius, h):
+    nx, ny, nz = phi.shape
+    for n in range(points.shape[0]):
+        x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
+        i0, j0, k0 = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
+        for i in range(max(i0, 0), min(i0 + 2, nx)):
+            for j in range(max(j0, 0), min(j0 + 2, ny)):
+                for k in range(max(k0, 0), min(k0 + 2, nz)):
+                    d = h * np.sqrt((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2)
+                    phi[i, j, k] = min(phi[i, j, k], d - radius[n])
+
+
+@njit(cache=True)
+def _count(points, side, count):
+    _s, nx, ny, nz = count.shape
+    for n in range(points.shape[0]):
+        i, j, k = int(points[n, 0]), int(points[n, 1]), int(points[n, 2])
+        if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz:
+            count[0 if side[n] < 0 else 1, i, j, k] += 1

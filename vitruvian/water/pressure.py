@@ -1,0 +1,427 @@
+"""Pressure projection: makes the flow divergence-free between walls, moving bodies and air, and moves the bodies with
+it.
+
+With h the cell, w_f the open part of face f, s_f = +-1 its outward sign and P = dt p / (rho h), for each wet cell c
+
+    sum_f w_f (P_c - P_n) = - sum_f s_f (w_f u*_f + (1 - w_f) u_body,f),        u = u* - (P_n - P_c)
+
+A neighbour in air has pressure 0 at the surface, a part theta of the way to its centre (ghost fluid, second order;
+Gibou et al. 2002): w_f P_c / theta. The force on a body is the adjoint of its part in the divergence, so it does
+exactly the work that the flow receives: with g_c = sum_f s_f (1 - w_f) N_f, where N_f maps the twist of the link to
+the face's velocity, dt F = rho h^3 sum_c g_c P_c. Links move with the pressure in the same solve (monolithic):
+
+    (A + rho h^3 G S G^T) P = -D(u*) - G V*,       V = V* + rho h^3 S G^T P,       S = J M^-1 J^T
+
+S, the mobility of the links, is all that the water needs to know about the mechanism behind them (Batty, Bertails and
+Bridson 2007 for one rigid body).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit, prange
+
+from vitruvian.errors import Diverged
+from vitruvian.water.model import Tank
+from vitruvian.water.multigrid import System, solve
+from vitruvian.water.state import WaterState
+
+Array = np.ndarray
+THETA_MIN = 1e-3  # smaller distances to the surface change the force by less than rounding in the trials
+
+
+def _zeros6() -> Array:
+    return np.zeros((0, 6))
+
+
+@dataclass
+class Boundary:
+    """Bodies as the grid sees them. Without bodies everything is open and there are no links."""
+
+    open_x: Array  # open part of each x-face, shape (nx + 1, ny, nz)
+    open_y: Array
+    open_z: Array
+    volume: Array  # open part of each cell, shape (nx, ny, nz)
+    body_x: Array  # velocity [m/s] of the body at each x-face, 0 where no body is near
+    body_y: Array
+    body_z: Array
+    psi: Array | None = None  # nodal signed distance to the nearest body [m], negative inside; None without bodies
+    cells: Array = field(default_factory=lambda: np.zeros((0, 3), np.int64))  # boundary cells, one row per (cell, link)
+    cell_link: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    rows: Array = field(default_factory=_zeros6)  # g_c about the link's origin, (angular, linear), world axes
+    link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
+    link_y: Array | None = None
+    link_z: Array | None = None
+    triangle: Array | None = None  # nearest triangle of each node, counted over all skins, -1 beyond the band
+    origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
+    box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
+
+    @property
+    def links(self) -> int:
+        return len(self.origins)
+
+
+def open_boundary(tank: Tank) -> Boundary:
+    """A tank without bodies."""
+    nx, ny, nz = tank.shape
+    sx, sy, sz = (nx + 1, ny, nz), (nx, ny + 1, nz), (nx, ny, nz + 1)
+    return Boundary(
+        np.ones(sx), np.ones(sy), np.ones(sz), np.ones(tank.shape), np.zeros(sx), np.zeros(sy), np.zeros(sz)
+    )
+
+
+@dataclass
+class Projection:
+    """What a projection gives apart from the velocity: P [m/s] padded, and the impulses of the water on the links."""
+
+    scaled_pressure: Array  # P = dt p / (rho h) [m/s], shape (nx + 2, ny + 2, nz + 2)
+    impulses: Array  # on each link about its origin, (moment [N m s], force [N s]), world axes, shape (links, 6)
+    twist_change: Array  # S times the impulses, (angular [rad/s], linear [m/s]), shape (links, 6)
+    iterations: int
+    residual: float
+    system: System
+
+
+def project(
+    tank: Tank,
+    state: WaterState,
+    boundary: Boundary,
+    dt: float,
+    *,
+    mobility: Array | None = None,
+    tolerance: float | None = None,
+) -> Projection:
+    """Project `state`'s velocity in place; `state.pressure` is the warm start and receives the new pressure.
+
+    mobility: S [1/kg, 1/(kg m), 1/(kg m^2)], shape (6 links, 6 links); None keeps every body on its prescribed course.
+    """
+    h, rho = tank.cell, tank.density
+    shape = tuple(n + 2 for n in tank.shape)
+    system = System(*(np.zeros(shape) for _ in range(4)), np.ones(shape[:2], np.int64))
+    right, x = np.zeros(shape), np.zeros(shape)
+    scale = dt / (rho * h)
+    x[1:-1, 1:-1, 1:-1] = state.pressure * scale
+    outside = _outside_pressure(tank, state, dt)
+    b = boundary
+    _build(
+        state.phi, b.open_x, b.open_y, b.open_z, b.body_x, b.body_y, b.body_z, state.u, state.v, state.w,
+        tank.open_sides(), outside, system.cx, system.cy, system.cz, system.diagonal, system.top, right, x,
+    )  # fmt: skip
+    impulses = np.zeros((b.links, 6))
+    extra = None
+    if mobility is not None and b.links and np.any(mobility):
+        cells = b.cells + 1
+        active = system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0
+        cells, link, rows = cells[active], b.cell_link[active], b.rows[active]
+        weight = rho * h**3
+
+        def extra(p: Array, y: Array) -> None:
+            _couple(p, y, cells, link, rows, mobility, weight, b.links)
+
+    pockets = _pockets(system) if (b.psi is not None or not tank.free_surface) else None
+    iterations, residual = solve(
+        system, right, x, tolerance=tank.tolerance if tolerance is None else tolerance, extra=extra, pockets=pockets
+    )
+    if not np.isfinite(residual):
+        raise Diverged("water", "the pressure solve met a value that is not a number")
+    if residual > 1e-2:
+        raise Diverged("water", f"the pressure solve stopped at a relative residual of {residual:.1e}")
+    twist_change = np.zeros((b.links, 6))
+    if b.links:
+        _gather(x, b.cells + 1, b.cell_link, b.rows, rho * h**3, impulses)
+        if mobility is not None:
+            twist_change = (mobility @ impulses.ravel()).reshape(-1, 6)
+    _update(
+        state.phi, b.open_x, b.open_y, b.open_z, system.diagonal, x, tank.open_sides(), outside,
+        state.u, state.v, state.w,
+    )  # fmt: skip
+    state.pressure = x[1:-1, 1:-1, 1:-1] / scale
+    state.iterations, state.residual = iterations, residual
+    return Projection(x, impulses, twist_change, iterations, residual, system)
+
+
+def divergence(tank: Tank, state: WaterState, boundary: Boundary, body: tuple[Array, Array, Array]) -> Array:
+    """Outflow of each cell's open part plus what the body sweeps out, per face area [m/s], shape (nx, ny, nz)."""
+    out = np.zeros(tank.shape)
+    b = boundary
+    for axis, (speed, opened, solid) in enumerate(
+        zip((state.u, state.v, state.w), (b.open_x, b.open_y, b.open_z), body)
+    ):
+        flux = opened * speed + (1.0 - opened) * solid
+        out += np.diff(flux, axis=axis)
+    return out
+
+
+def _outside_pressure(tank: Tank, state: WaterState, dt: float) -> Array:
+    """P beyond open sides at the height of each layer of cells: calm water at the rest level; shape (nz,)."""
+    z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * tank.cell
+    return dt / tank.cell * np.maximum(0.0, -tank.gravity[2] * (tank.rest_level - z))
+
+
+def _pockets(system: System) -> Array | None:
+    """Numbers the regions whose pressure nothing fixes; None if there are none."""
+    label = np.zeros(system.diagonal.shape, np.int64)
+    count = _flood(system.cx, system.cy, system.cz, system.diagonal, label)
+    return label if count else None
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _theta(inner, outer):
+    return max(THETA_MIN, inner / (inner - outer))
+
+
+@njit(cache=True, parallel=True)
+def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, diagonal, top, right, x):
+    nx, ny, nz = phi.shape
+    for ii in prange(nx):
+        i = np.int64(ii)
+        for j in range(ny):
+            highest = 1
+            for k in range(nz):
+                p = phi[i, j, k]
+                if p >= 0.0:
+                    x[i + 1, j + 1, k + 1] = 0.0
+                    continue
+                d = 0.0
+                known = 0.0
+                a = ox[i, j, k]
+                if i > 0:
+                    q = phi[i - 1, j, k]
+                    if q < 0.0:
+                        d += a
+                        cx[i + 1, j + 1, k + 1] = a
+                    else:
+                        d += a / _theta(p, q)
+                elif sides[0]:
+                    d += a
+                    known += a * outside[k]
+                a = ox[i + 1, j, k]
+                if i < nx - 1:
+                    q = phi[i + 1, j, k]
+                    d += a if q < 0.0 else a / _theta(p, q)
+                elif sides[1]:
+                    d += a
+                    known += a * outside[k]
+                a = oy[i, j, k]
+                if j > 0:
+                    q = phi[i, j - 1, k]
+                    if q < 0.0:
+                        d += a
+                        cy[i + 1, j + 1, k + 1] = a
+                    else:
+                        d += a / _theta(p, q)
+                elif sides[2]:
+                    d += a
+                    known += a * outside[k]
+                a = oy[i, j + 1, k]
+                if j < ny - 1:
+                    q = phi[i, j + 1, k]
+                    d += a if q < 0.0 else a / _theta(p, q)
+                elif sides[3]:
+                    d += a
+                    known += a * outside[k]
+                a = oz[i, j, k]
+                if k > 0:
+                    q = phi[i, j, k - 1]
+                    if q < 0.0:
+                        d += a
+                        cz[i + 1, j + 1, k + 1] = a
+                    else:
+                        d += a / _theta(p, q)
+                elif sides[4]:
+                    d += a
+                    known += a * outside[k]
+                a = oz[i, j, k + 1]
+                if k < nz - 1:
+                    q = phi[i, j, k + 1]
+                    d += a if q < 0.0 else a / _theta(p, q)
+                elif sides[5]:
+                    d += a
+                if d <= 0.0:
+                    x[i + 1, j + 1, k + 1] = 0.0
+                    continue
+                diagonal[i + 1, j + 1, k + 1] = d
+                highest = k + 2
+                # the swept part of a closed face belongs to the body on both sides, so it counts for every wet cell
+                out = 0.0
+                lo = 0.0 if (i == 0 and not sides[0]) else ox[i, j, k] * u[i, j, k] + (1.0 - ox[i, j, k]) * bx[i, j, k]
+                hi = (
+                    0.0
+                    if (i == nx - 1 and not sides[1])
+                    else ox[i + 1, j, k] * u[i + 1, j, k] + (1.0 - ox[i + 1, j, k]) * bx[i + 1, j, k]
+                )
+                out += hi - lo
+                lo = 0.0 if (j == 0 and not sides[2]) else oy[i, j, k] * v[i, j, k] + (1.0 - oy[i, j, k]) * by[i, j, k]
+                hi = (
+                    0.0
+                    if (j == ny - 1 and not sides[3])
+                    else oy[i, j + 1, k] * v[i, j + 1, k] + (1.0 - oy[i, j + 1, k]) * by[i, j + 1, k]
+                )
+                out += hi - lo
+                lo = 0.0 if (k == 0 and not sides[4]) else oz[i, j, k] * w[i, j, k] + (1.0 - oz[i, j, k]) * bz[i, j, k]
+                hi = (
+                    0.0
+                    if (k == nz - 1 and not sides[5])
+                    else oz[i, j, k + 1] * w[i, j, k + 1] + (1.0 - oz[i, j, k + 1]) * bz[i, j, k + 1]
+                )
+                out += hi - lo
+                right[i + 1, j + 1, k + 1] = known - out
+            top[i + 1, j + 1] = highest
+
+
+@njit(cache=True, parallel=True)
+def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
+    """u -= P_n - P_c on open faces of wet cells; walls stay closed."""
+    nx, ny, nz = phi.shape
+    for ii in prange(nx + 1):
+        i = np.int64(ii)
+        for j in range(ny):
+            for k in range(nz):
+                if ox[i, j, k] > 0.0:
+                    if i == 0 or i == nx:
+                        c = 0 if i == 0 else nx - 1
+                        side = 0 if i == 0 else 1
+                        if sides[side] == 0:
+                            u[i, j, k] = 0.0
+                        elif diagonal[c + 1, j + 1, k + 1] > 0.0:
+                            jump = outside[k] - x[c + 1, j + 1, k + 1]
+                            u[i, j, k] -= -jump if i == 0 else jump
+                    elif diagonal[i, j + 1, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
+                        u[i, j, k] -= _jump(phi[i - 1, j, k], phi[i, j, k], x[i, j + 1, k + 1], x[i + 1, j + 1, k + 1])
+        if i == nx:
+            continue
+        for j in range(ny + 1):
+            for k in range(nz):
+                if oy[i, j, k] > 0.0:
+                    if j == 0 or j == ny:
+                        c = 0 if j == 0 else ny - 1
+                        side = 2 if j == 0 else 3
+                        if sides[side] == 0:
+                            v[i, j, k] = 0.0
+                        elif diagonal[i + 1, c + 1, k + 1] > 0.0:
+                            jump = outside[k] - x[i + 1, c + 1, k + 1]
+                            v[i, j, k] -= -jump if j == 0 else jump
+                    elif diagonal[i + 1, j, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
+                        v[i, j, k] -= _jump(phi[i, j - 1, k], phi[i, j, k], x[i + 1, j, k + 1], x[i + 1, j + 1, k + 1])
+        for j in range(ny):
+            for k in range(nz + 1):
+                if oz[i, j, k] > 0.0:
+                    if k == 0 or k == nz:
+                        c = 0 if k == 0 else nz - 1
+                        side = 4 if k == 0 else 5
+                        if sides[side] == 0:
+                            w[i, j, k] = 0.0
+                        elif diagonal[i + 1, j + 1, c + 1] > 0.0:
+                            jump = (outside[c] if k == 0 else 0.0) - x[i + 1, j + 1, c + 1]
+                            w[i, j, k] -= -jump if k == 0 else jump
+                    elif diagonal[i + 1, j + 1, k] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
+                        w[i, j, k] -= _jump(phi[i, j, k - 1], phi[i, j, k], x[i + 1, j + 1, k], x[i + 1, j + 1, k + 1])
+
+
+@njit(cache=True, inline="always")
+def _jump(phi_low, phi_high, p_low, p_high):
+    """Pressure difference over a face, with the ghost value where one side is air."""
+    if phi_low < 0.0 and phi_high < 0.0:
+        return p_high - p_low
+    if phi_low < 0.0:
+        return -p_low / _theta(phi_low, phi_high)
+    return p_high / _theta(phi_high, phi_low)
+
+
+@njit(cache=True)
+def _couple(p, y, cells, link, rows, mobility, weight, links):
+    """y += weight G S G^T p."""
+    wrench = np.zeros(6 * links)
+    for n in range(cells.shape[0]):
+        value = p[cells[n, 0], cells[n, 1], cells[n, 2]]
+        for a in range(6):
+            wrench[6 * link[n] + a] += rows[n, a] * value
+    twist = np.zeros(6 * links)
+    for a in range(6 * links):
+        total = 0.0
+        for c in range(6 * links):
+            total += mobility[a, c] * wrench[c]
+        twist[a] = total * weight
+    for n in range(cells.shape[0]):
+        total = 0.0
+        for a in range(6):
+            total += rows[n, a] * twist[6 * link[n] + a]
+        y[cells[n, 0], cells[n, 1], cells[n, 2]] += total
+
+
+@njit(cache=True)
+def _gather(p, cells, link, rows, weight, impulses):
+    for n in range(cells.shape[0]):
+        value = weight * p[cells[n, 0], cells[n, 1], cells[n, 2]]
+        for a in range(6):
+            impulses[link[n], a] += rows[n, a] * value
+
+
+@njit(cache=True)
+def _flood(cx, cy, cz, diagonal, label):
+    """Mark cells connected to a known pressure with -1, then number the remaining regions; returns their count."""
+    sx, sy, sz = diagonal.shape
+    stack = np.empty((diagonal.size, 3), np.int32)
+    size = 0
+    for i in range(1, sx - 1):
+        for j in range(1, sy - 1):
+            for k in range(1, sz - 1):
+                d = diagonal[i, j, k]
+                if d > 0.0:
+                    s = cx[i, j, k] + cx[i + 1, j, k] + cy[i, j, k] + cy[i, j + 1, k] + cz[i, j, k] + cz[i, j, k + 1]
+                    if d - s > 1e-9 * d:
+                        label[i, j, k] = -1
+                        stack[size, 0], stack[size, 1], stack[size, 2] = i, j, k
+                        size += 1
+    _spread(cx, cy, cz, label, stack, size, -1)
+    count = 0
+    for i in range(1, sx - 1):
+        for j in range(1, sy - 1):
+            for k in range(1, sz - 1):
+                if diagonal[i, j, k] > 0.0 and label[i, j, k] == 0:
+                    count += 1
+                    label[i, j, k] = count
+                    stack[0, 0], stack[0, 1], stack[0, 2] = i, j, k
+                    _spread(cx, cy, cz, label, stack, 1, count)
+    for i in range(sx):
+        for j in range(sy):
+            for k in range(sz):
+                if label[i, j, k] < 0:
+                    label[i, j, k] = 0
+    return count
+
+
+@njit(cache=True)
+def _spread(cx, cy, cz, label, stack, size, mark):
+    while size > 0:
+        size -= 1
+        i, j, k = stack[size, 0], stack[size, 1], stack[size, 2]
+        for n in range(6):
+            a, b, c = i, j, k
+            if n == 0:
+                open_ = cx[i, j, k]
+                a -= 1
+            elif n == 1:
+                open_ = cx[i + 1, j, k]
+                a += 1
+            elif n == 2:
+                open_ = cy[i, j, k]
+                b -= 1
+            elif n == 3:
+                open_ = cy[i, j + 1, k]
+                b += 1
+            elif n == 4:
+                open_ = cz[i, j, k]
+                c -= 1
+            else:
+                open_ = cz[i, j, k + 1]
+                c += 1
+            if open_ > 0.0 and label[a, b, c] == 0:
+                label[a, b, c] = mark
+                stack[size, 0], stack[size, 1], stack[size, 2] = a, b, c
+                size += 1

@@ -1,0 +1,240 @@
+"""Moving closed surfaces on the grid: which faces they close, how fast they move there, and which link carries each.
+
+The smallest interface that a body needs: `Skin`, a closed triangle surface with a velocity at each vertex, and for
+each triangle the rigid link that carries it. A ball is a skin on one link; a swimmer's skin is one surface on many.
+The velocity of a face is that of its link at the face plus what the skin moves relative to that link at the nearest
+point, so a rigid skin is rigid to the last bit and a soft one keeps its own motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+
+from vitruvian.errors import InputError
+from vitruvian.mesh.distance import Topology, closest_on_triangle, mesh_distance, topology
+from vitruvian.water.fractions import open_fractions
+from vitruvian.water.model import Tank
+from vitruvian.water.pressure import Boundary, open_boundary
+from vitruvian.water.state import WaterState
+
+Array = np.ndarray
+BAND = 2.5  # cells about a skin in which its distance is exact
+
+
+@dataclass(frozen=True)
+class SkinShape:
+    """What never changes about a skin: its triangles and the link that carries each."""
+
+    name: str
+    mesh: Topology
+    links: Array  # index of a link for each triangle, shape (m,)
+
+    @classmethod
+    def build(cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0) -> SkinShape:
+        mesh = topology(faces, vertex_count, name)
+        return cls(name, mesh, np.broadcast_to(np.asarray(links, np.int64), (len(mesh.faces),)).copy())
+
+
+@dataclass
+class Skin:
+    """A skin at one instant."""
+
+    shape: SkinShape
+    vertices: Array  # [m] in the world, shape (n, 3)
+    drift: Array | None = None  # velocity of each vertex relative to its link [m/s], shape (n, 3); None if rigid
+
+
+@dataclass
+class Links:
+    """Rigid links at one instant, in world axes."""
+
+    origins: Array  # reference points [m], shape (n, 3)
+    twists: Array  # (angular [rad/s], linear velocity of the origin [m/s]), shape (n, 6)
+    mobility: Array | None = None  # J M^-1 J^T, twist change per impulse, shape (6 n, 6 n); None if nothing can yield
+
+
+def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Array) -> Boundary:
+    """Fractions, nearest triangles and links of all skins; velocities are set by `set_body_velocity`."""
+    b = open_boundary(tank)
+    if not skins:
+        return b
+    nodes = tuple(n + 1 for n in tank.shape)
+    h = tank.cell
+    band = BAND * h
+    psi = np.full(nodes, band)
+    triangle = np.full(nodes, -1, np.int32)
+    base = 0
+    boxes = []
+    for skin in skins:
+        if not np.isfinite(skin.vertices).all():
+            raise InputError(f"{skin.shape.name}: a vertex of the skin is not a number")
+        distance, nearest, box = mesh_distance(skin.vertices, skin.shape.mesh, state.origin, h, nodes, band)
+        if distance.size:
+            region = tuple(slice(lo, hi) for lo, hi in box)
+            closer = distance < psi[region]
+            psi[region] = np.where(closer, distance, psi[region])
+            triangle[region] = np.where(closer, np.where(nearest >= 0, nearest + base, -1), triangle[region])
+            boxes.append(box)
+        base += len(skin.shape.mesh.faces)
+    b.psi, b.triangle, b.origins = psi, triangle, np.asarray(origins, float)
+    if boxes:
+        low = np.min([x[:, 0] for x in boxes], axis=0)
+        high = np.max([x[:, 1] for x in boxes], axis=0)
+        b.box = np.stack([low, np.minimum(high, tank.shape)], axis=1)
+        open_fractions(psi, b.open_x, b.open_y, b.open_z, b.volume)
+    b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
+    links, _, _ = _gathered(skins)
+    for axis, (link, opened) in enumerate(((b.link_x, b.open_x), (b.link_y, b.open_y), (b.link_z, b.open_z))):
+        _face_links(axis, psi, triangle, links, opened, link)
+    b.cells, b.cell_link, b.rows = _rows(
+        b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.box
+    )
+    return b
+
+
+def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequence[Skin], twists: Array) -> None:
+    """Fill the velocity of bodies at the faces near them."""
+    if b.psi is None:
+        return
+    links, corners, drift = _gathered(skins)
+    for axis, (speed, link) in enumerate(((b.body_x, b.link_x), (b.body_y, b.link_y), (b.body_z, b.link_z))):
+        _face_speed(
+            axis, b.psi, b.triangle, links, corners, drift, np.asarray(twists, float), b.origins, state.origin,
+            tank.cell, link, speed,
+        )  # fmt: skip
+
+
+def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
+    """Link, corner positions and corner drift of every triangle of all skins."""
+    links = np.concatenate([s.shape.links for s in skins])
+    corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in skins])
+    drift = np.concatenate(
+        [np.zeros((len(s.shape.mesh.faces), 3, 3)) if s.drift is None else s.drift[s.shape.mesh.faces] for s in skins]
+    )
+    return links, corners, drift
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _nearest_node(axis, psi, triangle, i, j, k):
+    """Triangle of that corner of a face which is nearest to a skin, -1 if none is near."""
+    best = 1e30
+    t = -1
+    for p in range(2):
+        for q in range(2):
+            if axis == 0:
+                a, b, c = i, j + p, k + q
+            elif axis == 1:
+                a, b, c = i + p, j, k + q
+            else:
+                a, b, c = i + p, j + q, k
+            if triangle[a, b, c] >= 0 and abs(psi[a, b, c]) < best:
+                best = abs(psi[a, b, c])
+                t = triangle[a, b, c]
+    return t
+
+
+@njit(cache=True, parallel=True)
+def _face_links(axis, psi, triangle, links, opened, link):
+    for ii in prange(link.shape[0]):
+        i = np.int64(ii)
+        for j in range(link.shape[1]):
+            for k in range(link.shape[2]):
+                t = _nearest_node(axis, psi, triangle, i, j, k)
+                if t >= 0:
+                    link[i, j, k] = links[t]
+
+
+@njit(cache=True, parallel=True)
+def _face_speed(axis, psi, triangle, links, corners, drift, twists, origins, corner, h, link, speed):
+    b, c = (axis + 1) % 3, (axis + 2) % 3
+    for ii in prange(link.shape[0]):
+        i = np.int64(ii)
+        x = np.empty(3)
+        for j in range(link.shape[1]):
+            for k in range(link.shape[2]):
+                n = link[i, j, k]
+                if n < 0:
+                    speed[i, j, k] = 0.0
+                    continue
+                x[0] = corner[0] + (i + (0.0 if axis == 0 else 0.5)) * h
+                x[1] = corner[1] + (j + (0.0 if axis == 1 else 0.5)) * h
+                x[2] = corner[2] + (k + (0.0 if axis == 2 else 0.5)) * h
+                # component of v + omega x r
+                s = twists[n, 3 + axis] + twists[n, b] * (x[c] - origins[n, c]) - twists[n, c] * (x[b] - origins[n, b])
+                t = _nearest_node(axis, psi, triangle, i, j, k)
+                p, q, _ = closest_on_triangle(x[0], x[1], x[2], corners[t, 0], corners[t, 1], corners[t, 2])
+                s += (1.0 - p - q) * drift[t, 0, axis] + p * drift[t, 1, axis] + q * drift[t, 2, axis]
+                speed[i, j, k] = s
+
+
+@njit(cache=True)
+def _add_row(rows, owner, count, first, link, axis, amount, x, origins):
+    """Add amount * (twist -> velocity along axis at x) to the row of `link` among rows first..count."""
+    at = -1
+    for n in range(first, count):
+        if owner[n] == link:
+            at = n
+    if at < 0:
+        at = count
+        owner[at] = link
+        rows[at] = 0.0
+        count += 1
+    b, c = (axis + 1) % 3, (axis + 2) % 3
+    rows[at, 3 + axis] += amount
+    rows[at, b] += amount * (x[c] - origins[link, c])
+    rows[at, c] -= amount * (x[b] - origins[link, b])
+    return count
+
+
+@njit(cache=True)
+def _rows(ox, oy, oz, lx, ly, lz, origins, corner, h, box):
+    """g_c of every cell with a partly closed face, one row per (cell, link)."""
+    room = 64
+    cells = np.empty((room, 3), np.int64)
+    owner = np.empty(room, np.int64)
+    rows = np.empty((room, 6))
+    count = 0
+    x = np.empty(3)
+    for i in range(box[0, 0], box[0, 1]):
+        for j in range(box[1, 0], box[1, 1]):
+            for k in range(box[2, 0], box[2, 1]):
+                if (ox[i, j, k] + ox[i + 1, j, k] + oy[i, j, k] + oy[i, j + 1, k] + oz[i, j, k] + oz[i, j, k + 1]) in (
+                    0.0,
+                    6.0,
+                ):
+                    continue
+                if count + 8 > room:
+                    room *= 2
+                    new_cells = np.empty((room, 3), np.int64)
+                    new_owner = np.empty(room, np.int64)
+                    new_rows = np.empty((room, 6))
+                    new_cells[:count] = cells[:count]
+                    new_owner[:count] = owner[:count]
+                    new_rows[:count] = rows[:count]
+                    cells, owner, rows = new_cells, new_owner, new_rows
+                first = count
+                cx, cy, cz = corner[0] + (i + 0.5) * h, corner[1] + (j + 0.5) * h, corner[2] + (k + 0.5) * h
+                for s in range(2):
+                    sign = 2.0 * s - 1.0
+                    if ox[i + s, j, k] < 1.0 and lx[i + s, j, k] >= 0:
+                        x[0], x[1], x[2] = cx + 0.5 * sign * h, cy, cz
+                        a = sign * (1.0 - ox[i + s, j, k])
+                        count = _add_row(rows, owner, count, first, lx[i + s, j, k], 0, a, x, origins)
+                    if oy[i, j + s, k] < 1.0 and ly[i, j + s, k] >= 0:
+                        x[0], x[1], x[2] = cx, cy + 0.5 * sign * h, cz
+                        a = sign * (1.0 - oy[i, j + s, k])
+                        count = _add_row(rows, owner, count, first, ly[i, j + s, k], 1, a, x, origins)
+                    if oz[i, j, k + s] < 1.0 and lz[i, j, k + s] >= 0:
+                        x[0], x[1], x[2] = cx, cy, cz + 0.5 * sign * h
+                        a = sign * (1.0 - oz[i, j, k + s])
+                        count = _add_row(rows, owner, count, first, lz[i, j, k + s], 2, a, x, origins)
+                for n in range(first, count):
+                    cells[n, 0], cells[n, 1], cells[n, 2] = i, j, k
+    return cells[:count].copy(), owner[:count].copy(), rows[:count].copy()

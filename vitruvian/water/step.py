@@ -1,0 +1,241 @@
+"""One step of water and bodies: the story, in sub-steps that the flow can follow.
+
+surface and markers move -> velocity moves -> gravity -> bodies move -> surface mended -> viscosity and explicit
+forces -> pressure, together with the bodies' velocities -> velocity beyond the water.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vitruvian.errors import Diverged, InputError
+from vitruvian.water import particles as pls
+from vitruvian.water.advect import advect_velocity
+from vitruvian.water.bodies import Mechanism
+from vitruvian.water.extrapolate import extrapolate_velocity
+from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.levelset import BAND, advect_surface, redistance, surface_area, water_volume
+from vitruvian.water.model import Tank
+from vitruvian.water.pressure import Boundary, open_boundary, project
+from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.solids import rasterise, set_body_velocity
+from vitruvian.water.sponge import absorb
+from vitruvian.water.state import WaterState, spray_total
+from vitruvian.water.viscosity import diffuse_velocity
+
+Array = np.ndarray
+FORCES = ("pressure", "velocity")
+MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
+LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the surface to keep the volume
+RESEED_EVERY = 10  # sub-steps
+
+
+@dataclass
+class StepResult:
+    """What one step did."""
+
+    substeps: int = 0
+    impulses: Array = field(default_factory=lambda: np.zeros((0, 6)))  # of the water on each link, summed, (links, 6)
+    boundary: Boundary | None = None  # bodies on the grid at the end
+    iterations: int = 0  # pressure iterations, summed
+
+
+def fill(tank: Tank, phi: Array | None = None, *, level: float | None = None, seed: int = 0, mechanism: Mechanism | None = None,
+         body: Any = None) -> WaterState:  # fmt: skip
+    """Water at rest: below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank)."""
+    nx, ny, nz = tank.shape
+    h = tank.cell
+    if phi is None:
+        if tank.free_surface:
+            z = tank.centres()[2]
+            phi = np.broadcast_to(z - (tank.rest_level if level is None else level), tank.shape).copy()
+        else:
+            phi = np.full(tank.shape, -BAND * h)
+    phi = np.asarray(phi, float)
+    if phi.shape != tank.shape:
+        raise InputError(f"water: phi has shape {phi.shape}, the tank {tank.shape}")
+    if tank.free_surface:
+        if not (phi < 0.0).any():
+            raise InputError("water: the tank is empty; raise the level")
+        phi = redistance(phi, h)
+    state = WaterState(
+        np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
+        np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),
+    )  # fmt: skip
+    boundary = open_boundary(tank)
+    if mechanism is not None:
+        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        extend_under_bodies(tank, state, boundary)
+    state.volume = water_volume(tank, state.phi, boundary.volume)
+    if tank.free_surface:
+        pls.reseed(tank, state, boundary.volume)
+    return state
+
+
+def step(
+    tank: Tank,
+    state: WaterState,
+    dt: float,
+    *,
+    mechanism: Mechanism | None = None,
+    body: Any = None,
+    forces: str = "pressure",
+) -> StepResult:
+    """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place."""
+    if forces not in FORCES:
+        raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
+    result = StepResult()
+    end = state.time + dt
+    while end - state.time > 1e-12 * max(1.0, abs(end)):
+        if result.substeps >= MOST_SUBSTEPS:
+            raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
+        remaining = end - state.time
+        small = min(remaining, largest_substep(tank, state, mechanism, body))
+        count = int(np.ceil(remaining / small - 1e-9))
+        _substep(tank, state, remaining / count, mechanism, body, forces, result)
+    state.time = end
+    return result
+
+
+def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None = None, body: Any = None) -> float:
+    """The longest sub-step [s] that flow, falling water and bodies allow."""
+    h = tank.cell
+    speed = max(float(np.abs(f).max()) for f in (state.u, state.v, state.w))
+    if mechanism is not None:
+        links = mechanism.links(body)
+        for skin in mechanism.skins(body):
+            for n in np.unique(skin.shape.links):
+                arm = float(np.linalg.norm(skin.vertices - links.origins[n], axis=1).max())
+                spin, way = np.linalg.norm(links.twists[n, :3]), np.linalg.norm(links.twists[n, 3:])
+                speed = max(speed, float(way + spin * arm))
+            if skin.drift is not None:
+                speed += float(np.linalg.norm(skin.drift, axis=1).max())
+    if not np.isfinite(speed):
+        raise Diverged("water", "a velocity is not a number")
+    g = float(np.linalg.norm(tank.gravity)) if tank.free_surface else 0.0
+    # a drop at rest gains sqrt(g h) over a cell, which the next velocity must not outrun
+    return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))
+
+
+def _substep(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
+) -> None:
+    if tank.reflect:
+        _reflecting_substep(tank, state, dt, mechanism, body, result)
+        return
+    if tank.free_surface:
+        flow = (state.u, state.v, state.w)
+        old_phi = state.phi
+        advect_surface(tank, state, dt)
+        pls.move_particles(tank, state, dt, None)
+        new_phi, state.phi = state.phi, old_phi
+        advect_velocity(tank, state, dt)
+        state.phi = new_phi
+        del flow
+    else:
+        advect_velocity(tank, state, dt)
+    _accelerate(tank, state, dt)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body)
+    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result)
+    absorb(tank, state, dt)
+    state.time += dt
+    state.substeps += 1
+    result.substeps += 1
+    result.boundary = boundary
+
+
+def _reflecting_substep(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, result: StepResult
+) -> None:
+    """Advection-reflection (Zehnder, Narain and Thomaszewski 2018): the second half carries 2 u - u* instead of u."""
+    carried = None
+    for _half in range(2):
+        advect_velocity(tank, state, 0.5 * dt, carried)
+        _accelerate(tank, state, 0.5 * dt)
+        boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
+        diffuse_velocity(tank, state, boundary, 0.5 * dt)
+        before = (state.u.copy(), state.v.copy(), state.w.copy())
+        _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
+        carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
+        state.time += 0.5 * dt
+    state.substeps += 1
+    result.substeps += 1
+    result.boundary = boundary
+
+
+def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
+    for f, g in zip((state.u, state.v, state.w), tank.gravity):
+        if g != 0.0:
+            f += g * dt
+
+
+def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
+    """Move bodies to the end of the sub-step and mend the surface around them."""
+    if mechanism is not None:
+        mechanism.advance(body, state.time, dt)
+        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+    else:
+        boundary = open_boundary(tank)
+    if not tank.free_surface:
+        return boundary
+    pls.correct_surface(tank, state)
+    state.phi = redistance(state.phi, tank.cell)
+    if tank.particles:
+        pls.correct_surface(tank, state)
+        pls.adjust_radii(tank, state)
+        pls.release_spray(tank, state, boundary.psi)
+    extend_under_bodies(tank, state, boundary)
+    if tank.keep_volume and tank.closed:
+        _keep_volume(tank, state, boundary)
+    if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
+        pls.reseed(tank, state, boundary.volume)
+    if not (state.phi < 0.0).any():
+        raise Diverged("water", "no water is left on the grid; the cells are too coarse for it")
+    return boundary
+
+
+def _keep_volume(tank: Tank, state: WaterState, boundary: Boundary) -> None:
+    """Shift the level set uniformly by the volume that transport lost, and keep account of it."""
+    have = water_volume(tank, state.phi, boundary.volume)
+    want = state.volume - spray_total(state)
+    area = surface_area(tank, state.phi, boundary.volume)
+    if area <= 0.0:
+        return
+    most = LARGEST_SHIFT * tank.cell
+    shift = min(max((have - want) / area, -most), most)
+    state.phi += shift
+    state.shifted_net -= shift * area
+    state.shifted_volume += abs(shift) * area
+
+
+def _dynamics(
+    tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
+    result: StepResult, *, viscous: bool = True,
+) -> None:  # fmt: skip
+    """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
+    mobility = None
+    if mechanism is not None:
+        links, skins = mechanism.links(body), mechanism.skins(body)
+        if len(result.impulses) != len(links.origins):
+            result.impulses = np.zeros((len(links.origins), 6))
+        set_body_velocity(tank, state, boundary, skins, links.twists)
+        mobility = links.mobility if forces == "pressure" else None
+    impulses = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
+    if mechanism is not None and boundary.psi is not None:
+        if forces == "pressure":
+            impulses = impulses + dt * buoyancy_correction(tank, state, boundary, skins)
+        else:
+            loads = velocity_forces(tank, state, boundary, skins, links.twists)
+            impulses = impulses + dt * link_wrenches(loads, skins, boundary.origins)
+        mechanism.receive(body, impulses)
+        result.impulses += impulses
+        set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+    projection = project(tank, state, boundary, dt, mobility=mobility)
+    if mechanism is not None and forces == "pressure":
+        mechanism.receive(body, projection.impulses)
+        result.impulses += projection.impulses
+    result.iterations += projection.iterations
+    extrapolate_velocity(state, boundary, projection.system.diagonal)
