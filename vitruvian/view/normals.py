@@ -28,8 +28,10 @@ class Around:
 
 def around(vertices: Array, faces: Array) -> Around:
     """Weld vertices at the same place and list the triangles around each."""
+    vertices = np.where(np.isfinite(vertices), vertices, 0.0)
+    low = vertices.min(axis=0, initial=np.inf)
     size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
-    grid = np.round(vertices / max(1e-6 * size, 1e-300)).astype(np.int64)
+    grid = np.round((vertices - low) / (1e-6 * size if size > 0.0 else 1.0)).astype(np.int64)
     _, weld = np.unique(grid, axis=0, return_inverse=True)
     weld = weld.reshape(-1)
     corner = weld[faces.reshape(-1)]

@@ -1,0 +1,122 @@
+"""Tubes, normals, cameras, colours and browser meshes."""
+
+import numpy as np
+import pytest
+import trimesh
+
+from vitruvian.view import normals, tubes
+from vitruvian.view.camera import auto_view, bounds_of, pinhole
+from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
+from vitruvian.view.drawing import rotation_of
+from vitruvian.view.glb import coloured_surface
+from vitruvian.view.nodes import siding, split_at_creases, turns_from_z
+
+
+def test_corner_normals_of_a_box_are_flat_and_of_a_ball_radial(demo):
+    vertices, faces = demo.box(1.0, 2.0, 3.0)
+    corner = normals.corner_normals(vertices, faces, normals.around(vertices, faces))
+    assert np.allclose(np.abs(corner).max(axis=2), 1.0)
+    vertices, faces = demo.ball(0.5, 40, 80)
+    corner = normals.corner_normals(vertices, faces, normals.around(vertices, faces))
+    outward = vertices[faces] / 0.5
+    assert (np.einsum("fik,fik->fi", corner, outward) > 0.999).all()
+
+
+def test_unwelded_triangles_shade_as_smoothly_as_welded_ones(demo):
+    vertices, faces = demo.ball(0.5)
+    loose = vertices[faces].reshape(-1, 3)
+    alone = np.arange(len(loose), dtype=np.int32).reshape(-1, 3)
+    welded = normals.corner_normals(vertices, faces, normals.around(vertices, faces))
+    assert np.allclose(normals.corner_normals(loose, alone, normals.around(loose, alone)), welded, atol=1e-5)
+
+
+def test_tube_around_a_bent_line_keeps_its_radius_and_closes():
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.5], [1.0, 1.0, 2.0]])
+    rings, sides = 40, 16
+    vertices, normal = np.empty((rings * sides + 2, 3)), np.empty((rings * sides + 2, 3))
+    tubes.sweep(points, np.array([0, 4]), np.array([0.05]), np.ones(rings), sides, vertices, normal)
+    wall = vertices[: rings * sides].reshape(rings, sides, 3)
+    centre = wall.mean(axis=1, keepdims=True)
+    assert np.allclose(np.linalg.norm(wall - centre, axis=2), 0.05)
+    assert np.allclose(centre[0, 0], points[0])
+    assert np.allclose(centre[-1, 0], points[-1])
+    mesh = trimesh.Trimesh(vertices, tubes.tube_faces(1, rings, sides), process=False)
+    assert mesh.is_watertight
+    assert mesh.volume > 0.0
+
+
+def test_line_of_equal_points_makes_a_finite_tube():
+    vertices, normal = np.empty((10 * 6 + 2, 3)), np.empty((10 * 6 + 2, 3))
+    tubes.sweep(np.zeros((3, 3)), np.array([0, 3]), np.array([0.1]), np.ones(10), 6, vertices, normal)
+    assert np.isfinite(vertices).all()
+    assert np.isfinite(normal).all()
+
+
+def test_muscle_is_full_in_the_middle_and_thin_at_its_tendons():
+    profile = tubes.spindle_profile(41)
+    assert profile[20] == pytest.approx(1.0)
+    assert profile[0] == profile[-1] == tubes.TENDON
+    assert np.allclose(profile, profile[::-1])
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (400, 900)])
+def test_auto_view_holds_the_whole_box_and_fills_the_picture(size):
+    bounds = bounds_of([np.array([[-1.0, 0.0, 0.0], [0.4, 0.5, 1.8]]), np.array([[3.0, 0.0, 0.2]])])
+    camera = pinhole(*auto_view(bounds, size), size)
+    corners = np.array([[x, y, z] for x in (-1.0, 3.0) for y in (0.0, 0.5) for z in (0.0, 1.8)])
+    across, down, ahead = camera.axes @ (corners - camera.eye).T
+    x, y = camera.focal * across / ahead / (0.5 * size[0]), camera.focal * down / ahead / (0.5 * size[1])
+    assert (ahead > 0.0).all()
+    assert max(np.abs(x).max(), np.abs(y).max()) < 1.0
+    assert max(np.abs(x).max(), np.abs(y).max()) > 0.75
+
+
+def test_srgb_round_trip_and_known_middle_grey():
+    steps = np.linspace(0.0, 1.0, 33)
+    assert np.allclose(srgb_from_linear(linear_from_srgb(steps)), steps)
+    assert linear_from_srgb((0.5,))[0] == pytest.approx(0.21404, abs=1e-4)
+
+
+def test_maps_are_chosen_by_name_and_range_and_hold_at_their_ends():
+    activation = colour_map("activation", "", (0.0, 1.0))
+    assert np.allclose(activation(np.array([-3.0, 2.0])), activation(np.array([0.0, 1.0])))
+    strain = colour_map("strain", "1", (-1.0, 1.0))
+    assert np.ptp(strain(np.array([0.0]))) < 0.02  # zero is grey
+    assert np.allclose(colour_map("stress", "Pa", (0.0, 5.0))(np.array([np.nan])), 0.5)
+    assert np.isfinite(colour_map("stress", "Pa", (2.0, 2.0))(np.array([2.0]))).all()
+
+
+def test_quaternions_turn_z_to_any_direction():
+    along = np.vstack([np.random.default_rng(0).normal(size=(50, 3)), [[0, 0, 2.0], [0, 0, -2.0]]])
+    length = np.linalg.norm(along, axis=1)
+    turned = np.array([rotation_of(q) @ (0.0, 0.0, 1.0) for q in turns_from_z(along, length)])
+    assert np.allclose(turned, along / length[:, None], atol=1e-9)
+
+
+def test_closed_meshes_are_turned_outwards_and_open_ones_shown_from_both_sides(demo):
+    vertices, faces = demo.ball(0.5)
+    inside_out = np.ascontiguousarray(faces[:, ::-1])
+    for given in (faces, inside_out):
+        turned, how = siding(vertices, given)
+        assert how["side"] == "front"
+        assert trimesh.Trimesh(vertices, turned, process=False).volume > 0.0
+    assert siding(vertices, faces[:-3])[1]["side"] == "double"
+
+
+def test_box_is_split_along_its_edges_and_a_ball_is_not(demo):
+    vertices, faces = demo.box(1, 1, 1)
+    split, new_faces, origin = split_at_creases(vertices, faces)
+    assert len(split) == 24
+    assert np.allclose(split[new_faces], vertices[faces])
+    assert np.allclose(vertices[origin], split)
+    vertices, faces = demo.ball(1.0)
+    assert len(split_at_creases(vertices, faces)[0]) == len(vertices)
+
+
+def test_coloured_surface_is_a_glb_that_others_can_read(demo):
+    vertices, faces = demo.ball(0.7)
+    colours = np.tile([1.0, 0.5, 0.0], (len(vertices), 1))
+    data = coloured_surface(vertices, faces, vertices / 0.7, colours, opacity=0.5)
+    mesh = trimesh.load(trimesh.util.wrap_as_stream(data), file_type="glb", force="mesh", process=False)
+    assert np.allclose(mesh.vertices, vertices, atol=1e-6)
+    assert np.array_equal(mesh.faces, faces)
