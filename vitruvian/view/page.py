@@ -85,7 +85,8 @@ class Page:
 
     def close(self) -> None:
         """Stop serving."""
-        self.server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
 
     def _set_scene(self) -> None:
         scene, gui = self.server.scene, self.server.gui
