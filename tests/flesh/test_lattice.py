@@ -1,0 +1,85 @@
+"""The lattice holds the volume that the level set encloses, and does not glue separate parts."""
+
+import numpy as np
+import pytest
+
+from vitruvian.errors import InputError
+from vitruvian.flesh import box_lattice, embed, lattice_from_level_set, lattice_from_values, sample_surface
+
+
+def ball(points):
+    return np.linalg.norm(points, axis=1) - 0.05
+
+
+def test_volume_of_a_ball_is_held_but_for_dropped_slivers():
+    exact = 4.0 / 3.0 * np.pi * 0.05**3
+    for samples, error in ((2, 0.03), (4, 0.01)):
+        lattice = lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02, samples=samples)
+        assert lattice.volume.sum() == pytest.approx(exact, rel=error)
+
+
+def test_quadrature_of_a_cut_cell_is_exact_to_degree_two():
+    normal = np.array([1.0, 2.0, 3.0])
+    phi = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1) @ normal - 2.5
+    lattice = lattice_from_values(phi.astype(float), np.zeros(3), 1.0, samples=1)
+    axis = (np.arange(120) + 0.5) / 120
+    samples = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    samples = samples[samples @ normal < 2.5]
+    points = lattice.points[0]
+    assert lattice.volume[0] == pytest.approx((2.5**3 - 1.5**3 - 0.5**3) / 36)  # inclusion and exclusion
+    assert points.mean(axis=0) == pytest.approx(samples.mean(axis=0), rel=5e-3)
+    assert points.T @ points / 4 == pytest.approx(samples.T @ samples / len(samples), rel=1e-2)
+
+
+def test_node_volumes_sum_to_the_tissue_and_are_positive():
+    lattice = lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02)
+    assert lattice.node_volume.sum() == pytest.approx(lattice.volume.sum())
+    assert lattice.node_volume.min() > 0.0
+
+
+def test_two_fingers_in_one_cell_get_their_own_nodes():
+    def fingers(points):  # two plates 8 mm apart in x, joined at z < 0
+        apart = np.abs(np.abs(points[:, 0]) - 0.01) - 0.006
+        return np.where(points[:, 2] < 0.0, np.abs(points[:, 0]) - 0.016, apart)
+
+    together = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.04, samples=20)
+    assert together.n_cells == 3  # the root, and one cell for each finger
+    upper = together.cells[:, 2] == 1
+    tips = together.cell_nodes[upper][:, 4:]
+    assert not set(tips[0]) & set(tips[1])
+    left = embed(together, np.array([[-0.01, 0.01, 0.03]]))
+    right = embed(together, np.array([[0.01, 0.01, 0.03]]))
+    assert left.cell[0] != right.cell[0]
+
+
+def test_embedded_points_reproduce_linear_maps_also_outside():
+    lattice = lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02)
+    points = np.random.default_rng(0).uniform(-0.07, 0.07, (50, 3))
+    matrix = np.random.default_rng(1).standard_normal((3, 3))
+    assert embed(lattice, points).positions(lattice.nodes @ matrix) == pytest.approx(points @ matrix, abs=1e-12)
+
+
+def test_surface_samples_stand_for_the_whole_area():
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    points, areas = sample_surface(vertices, faces, 0.05)
+    assert areas.sum() == pytest.approx(1.5 + np.sqrt(3) / 2)
+    on_slant = np.abs(points.sum(axis=1) - 1.0) < 1e-12
+    assert areas[on_slant].sum() == pytest.approx(np.sqrt(3) / 2, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, -0.1), "spacing"),
+        (lambda: lattice_from_level_set(ball, [0] * 3, [0, 1, 1], 0.1), "empty"),
+        (lambda: lattice_from_level_set(ball, [0] * 3, [1e3] * 3, 0.01), "too many"),
+        (lambda: lattice_from_level_set(lambda p: p[:, 0] + 1.0, [0] * 3, [1] * 3, 0.5), "negative inside"),
+        (lambda: lattice_from_values(np.full((3, 3, 3), np.nan), np.zeros(3), 0.1), "finite"),
+        (lambda: box_lattice((0, 1, 1), 0.1), "empty"),
+        (lambda: lattice_from_level_set(lambda p: ball(p - 0.5), [0] * 3, [1] * 3, 0.5, samples=32), "coarser"),
+    ],
+)
+def test_nonsense_is_refused_by_name(call, word):
+    with pytest.raises(InputError, match=word):
+        call()

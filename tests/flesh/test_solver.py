@@ -1,0 +1,175 @@
+"""Equilibrium and time steps: the verification claims that are fast, and what the book does not hold."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import vitruvian.verify.flesh as chapter
+from vitruvian.errors import InputError
+from vitruvian.flesh import (
+    Box,
+    Capsule,
+    Contact,
+    FleshSolver,
+    Loads,
+    Plane,
+    Potential,
+    Settings,
+    box_lattice,
+    build_flesh,
+    contact_surface,
+    neo_hookean,
+    preset,
+    rest_state,
+    sample_muscles,
+    tissue_volume,
+)
+from vitruvian.mesh import box, sphere
+
+FAST = [
+    chapter.patch_test,
+    chapter.patch_test_on_cut_cells,
+    chapter.rigid_motion_is_force_free,
+    chapter.stress_is_the_derivative_of_energy,
+    chapter.stiffness_is_the_derivative_of_stress,
+    chapter.assembled_forces_and_stiffness_are_derivatives,
+    chapter.axial_bar,
+    chapter.cantilever_nu_0_499,
+    chapter.uniform_pressure,
+    chapter.first_bending_frequency,
+    chapter.inverted_start_recovers,
+    chapter.embedded_forces_do_the_same_work,
+    chapter.attachment_forces_balance_the_skin,
+]
+
+
+@pytest.mark.parametrize("claim", FAST, ids=lambda c: c.name)
+def test_claim_of_the_verification_book(claim):
+    finding = claim.measure()
+    assert finding.passed, f"{finding.value} {finding.detail}"
+
+
+def muscle_block(side=4):
+    lattice = box_lattice((side, side, 2 * side), 0.01)
+    up = np.array([0.0, 0.0, 1.0])
+    muscles = sample_muscles(lattice, [("m", lambda p: (np.ones(len(p), bool), np.broadcast_to(up, p.shape)))])
+    return lattice, build_flesh(lattice, preset("si-paper"), muscles=muscles, fixed=lattice.nodes[:, 2] < 1e-9)
+
+
+def test_an_active_muscle_shortens_and_bulges_at_constant_volume():
+    lattice, model = muscle_block()
+    state = rest_state(model)
+    solver = FleshSolver(model, Settings(residual=1e-4))
+    widths, heights = [], []
+    for activation in (0.0, 0.5, 1.0):
+        assert solver.equilibrium(state, Loads(activation=np.array([activation]))).converged
+        middle = np.abs(lattice.nodes[:, 2] - 0.04) < 1e-9
+        widths.append(np.ptp(state.x[middle, 0]))
+        heights.append(state.x[:, 2].max())
+    assert widths[0] < widths[1] < widths[2]
+    assert heights[0] > heights[1] > heights[2]
+    assert tissue_volume(lattice, state.x) == pytest.approx(model.volume, rel=2e-3)
+
+
+def test_the_answer_does_not_depend_on_thread_count_or_bulk_modulus_path():
+    _, model = muscle_block(2)
+    loads = Loads(activation=np.array([0.8]))
+    states = []
+    for _ in range(2):
+        state = rest_state(model)
+        FleshSolver(model).equilibrium(state, loads)
+        states.append(state)
+    assert np.array_equal(states[0].x, states[1].x)
+    assert np.array_equal(states[0].pressure, states[1].pressure)
+
+
+def test_free_flight_keeps_linear_momentum():
+    lattice = box_lattice((2, 2, 4), 0.02)
+    model = build_flesh(lattice, neo_hookean(5e4, 0.4))
+    state = rest_state(model)
+    state.v[:] = np.array([0.3, -0.2, 1.0]) + 0.5 * np.random.default_rng(0).standard_normal(state.v.shape)
+    solver = FleshSolver(model, Settings(residual=1e-9, gap=1e-8, tolerance=1e-3))
+    before = model.node_mass @ state.v
+    for _ in range(5):
+        solver.step(state, Loads(), 1e-3, stiffness_damping=1e-3)
+    assert model.node_mass @ state.v == pytest.approx(before, rel=1e-9, abs=1e-10)
+
+
+def test_rayleigh_damping_takes_energy():
+    lattice = box_lattice((2, 2, 4), 0.02)
+    model = build_flesh(lattice, neo_hookean(5e4, 0.4), fixed=lattice.nodes[:, 2] < 1e-9)
+    left = []
+    for damping in (0.0, 0.01):
+        state = rest_state(model)
+        state.v[:, 0] = lattice.nodes[:, 2]
+        state.v[model.fixed] = 0.0
+        solver = FleshSolver(model, Settings(residual=1e-6))
+        widest = 0.0
+        for step in range(60):
+            solver.step(state, Loads(), 4e-3, stiffness_damping=damping)
+            if step >= 40:
+                widest = max(widest, np.abs(state.x - lattice.nodes).max())
+        left.append(widest)
+    assert left[1] < 0.5 * left[0]
+
+
+def test_a_block_rests_on_the_ground_with_its_weight():
+    lattice = box_lattice((3, 3, 3), 0.02, origin=(0.0, 0.0, 0.0005))
+    model = build_flesh(lattice, neo_hookean(5e4, 0.45))
+    skin = box((0.06, 0.06, 0.06), (0.03, 0.03, 0.0305))
+    vertices, faces = skin
+    surface = contact_surface(lattice, np.vstack([vertices, lattice.nodes]), faces)
+    surface = dataclasses.replace(surface, areas=np.r_[surface.areas, np.full(lattice.n_nodes, 1e-4)])
+    contact = Contact(surface, (Plane(),), friction=0.5)
+    state = rest_state(model)
+    weight = np.zeros_like(lattice.nodes)
+    weight[:, 2] = -9.81 * model.node_mass
+    solver = FleshSolver(model, Settings(residual=1e-5))
+    for _ in range(60):
+        solver.step(state, Loads(force=weight, contacts=(contact,)), 5e-3, mass_damping=5.0, stiffness_damping=0.02)
+    now = Potential(model, Loads(contacts=(contact,))).evaluate(state.x, state.pressure)
+    assert now.contacts[0].force[:, 2].sum() == pytest.approx(9.81 * model.mass, rel=0.02)
+    assert abs(state.v).max() < 1e-2
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Plane((0, 0, 0.1), (0.2, 0.3, 1.0)), Capsule((0, 0, 0), (0.1, 0, 0), 0.05), Box((0, 0, 0), (0.1, 0.2, 0.05))],
+)
+def test_contact_shapes_give_distances_with_unit_gradients(shape):
+    points = np.random.default_rng(0).uniform(-0.3, 0.3, (200, 3))
+    distance, gradient = shape.distance(points)
+    assert np.linalg.norm(gradient, axis=1) == pytest.approx(np.ones(200))
+    step = 1e-7
+    for axis in range(3):
+        ahead = shape.distance(points + step * np.eye(3)[axis])[0]
+        smooth = np.abs((ahead - distance) / step - gradient[:, axis]) < 1e-4
+        assert smooth.mean() > 0.97  # edges and axes have no gradient
+
+
+def test_contact_surface_shares_its_area_among_vertices():
+    lattice = box_lattice((2, 2, 2), 0.05, origin=(-0.05, -0.05, -0.05))
+    surface = contact_surface(lattice, *sphere(0.04))
+    assert surface.areas.sum() == pytest.approx(4 * np.pi * 0.04**2, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("loads", "word"),
+    [
+        (Loads(), "nothing holds"),
+        (Loads(activation=np.zeros(3)), "0 muscles"),
+        (Loads(force=np.zeros((2, 3))), "nodal forces"),
+        (Loads(targets=np.zeros((2, 3))), "0 attachments"),
+    ],
+)
+def test_loads_that_do_not_fit_are_refused(loads, word):
+    model = build_flesh(box_lattice((1, 1, 1), 0.1), preset("lee"))
+    with pytest.raises(InputError, match=word):
+        FleshSolver(model).equilibrium(rest_state(model), loads)
+
+
+def test_a_step_needs_a_positive_time():
+    model = build_flesh(box_lattice((1, 1, 1), 0.1), preset("lee"))
+    with pytest.raises(InputError, match="dt"):
+        FleshSolver(model).step(rest_state(model), Loads(), 0.0)

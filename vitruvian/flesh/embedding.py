@@ -1,0 +1,65 @@
+"""Points that ride in the lattice: skin, muscle surfaces, bone attachments.
+
+A point of the rest body is a fixed trilinear mixture of its cell's corners, x = W X. Forces on such points go back to
+the nodes through the transpose, so that they do the same virtual work: f · δx = (Wᵀ f) · δX (Si 2013, section 3.2.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from vitruvian.flesh.fill import CORNERS
+from vitruvian.flesh.lattice import Lattice
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Trilinear weights of points in a lattice."""
+
+    cell: np.ndarray  # cell of each point, shape (n,)
+    nodes: np.ndarray  # shape (n, 8)
+    weights: np.ndarray  # sum to one, shape (n, 8)
+    matrix: csr_matrix  # the same as a sparse matrix, shape (n, n_nodes)
+    transpose: csr_matrix
+
+    def positions(self, x: np.ndarray) -> np.ndarray:
+        """Where the points are [m], shape (n, 3), when the nodes are at x [m], shape (n_nodes, 3)."""
+        return self.matrix @ x
+
+    def nodal_forces(self, forces: np.ndarray) -> np.ndarray:
+        """Forces on the points [N] as forces on the nodes, shape (n_nodes, 3)."""
+        return self.transpose @ forces
+
+
+def embed(lattice: Lattice, points: np.ndarray) -> Embedding:
+    """Embed rest points [m], shape (n, 3). A point outside every cell rides with the nearest one, by extrapolation."""
+    points = np.asarray(points, float).reshape(-1, 3)
+    cell = locate(lattice, points)
+    local = (points - lattice.origin) / lattice.spacing - lattice.cells[cell]
+    weights = np.prod(np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :]), axis=2)
+    nodes = lattice.cell_nodes[cell]
+    rows = np.repeat(np.arange(len(points)), 8)
+    matrix = csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(len(points), lattice.n_nodes))
+    matrix.sum_duplicates()
+    return Embedding(cell, nodes, weights, matrix, matrix.T.tocsr())
+
+
+def locate(lattice: Lattice, points: np.ndarray) -> np.ndarray:
+    """The cell of each point: the owner of its fine cube, else the cell whose tissue is nearest. Shape (n,)."""
+    fine = np.floor((points - lattice.origin) / lattice.spacing * lattice.samples).astype(int)
+    inside = np.all((fine >= 0) & (fine < lattice.owner.shape), axis=1)
+    cell = np.full(len(points), -1)
+    cell[inside] = lattice.owner[tuple(fine[inside].T)]
+    lost = cell < 0
+    if lost.any():
+        # tissue is known fine cube by fine cube: the nearest filled one decides, so that a fingertip stays on its
+        # finger
+        filled = np.argwhere(lattice.owner >= 0)
+        centres = lattice.origin + (filled + 0.5) * (lattice.spacing / lattice.samples)
+        _, nearest = cKDTree(centres).query(points[lost])
+        cell[lost] = lattice.owner[tuple(filled[nearest].T)]
+    return cell

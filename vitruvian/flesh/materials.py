@@ -1,0 +1,202 @@
+"""What tissue is made of: elastic energies, their constants with sources, and the stress they give at a point.
+
+All materials share one form, so that one assembly serves them all. With F the deformation gradient, J = det F,
+
+    Ψ(F) = μ10 (I1 − 3) + μ01 (I2 − 3) + μc ‖F − R‖²   at the quadrature points   (R: rotation of F = R S)
+    U(J̄) = κ/2 (J̄ − 1)² − p0 (J̄ − 1)                    once per cell, J̄ = mean of J over the cell's tissue
+
+* Mooney–Rivlin (Si 2013, eq. 3.4): μ10, μ01; p0 = 2 μ10 + 4 μ01 makes the undeformed body stress free.
+* Neo-Hookean: μ10 = μ/2, p0 = μ; without logarithm, so that it is defined for inverted cells (Smith et al. 2018).
+* Corotated linear: μc = μ, κ = λ (Stomakhin et al. 2012).
+
+None of them divides by J. Volume counts only through the cell mean, which is what keeps trilinear cells from locking.
+Small-strain moduli: μ = 2 (μ10 + μ01) + μc, K = κ − 2/3 μ10 + 4/3 μ01 + 2/3 μc.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.flesh.rotation import rotation_of
+
+
+@dataclass(frozen=True)
+class Material:
+    """Constants of one tissue [Pa], and its density. Build with `mooney_rivlin`, `neo_hookean` or `corotated`."""
+
+    name: str
+    mu10: float
+    mu01: float
+    mu_corotated: float
+    kappa: float
+    rest_pressure: float  # p0
+    density: float = 1060.0  # [kg/m³]; soft tissue, Duck 1990: muscle 1040-1090
+
+    def __post_init__(self) -> None:
+        for name in ("mu10", "mu01", "mu_corotated"):
+            if not getattr(self, name) >= 0.0:
+                raise InputError(f"material '{self.name}': {name} must not be negative, got {getattr(self, name)} Pa")
+        if not self.shear_modulus > 0.0:
+            raise InputError(f"material '{self.name}': the shear modulus must be positive")
+        if not (0.0 < self.kappa < np.inf and self.bulk_modulus > 0.0):
+            raise InputError(
+                f"material '{self.name}': the bulk modulus must be positive and finite, got {self.kappa} Pa"
+            )
+        if not self.density > 0.0:
+            raise InputError(f"material '{self.name}': the density must be positive, got {self.density} kg/m³")
+
+    @property
+    def shear_modulus(self) -> float:
+        """Small-strain μ [Pa]."""
+        return 2.0 * (self.mu10 + self.mu01) + self.mu_corotated
+
+    @property
+    def bulk_modulus(self) -> float:
+        """Small-strain K [Pa]."""
+        return self.kappa + (-2.0 * self.mu10 + 4.0 * self.mu01 + 2.0 * self.mu_corotated) / 3.0
+
+    @property
+    def young_modulus(self) -> float:
+        mu, bulk = self.shear_modulus, self.bulk_modulus
+        return 9.0 * bulk * mu / (3.0 * bulk + mu)
+
+    @property
+    def poisson_ratio(self) -> float:
+        mu, bulk = self.shear_modulus, self.bulk_modulus
+        return (3.0 * bulk - 2.0 * mu) / (2.0 * (3.0 * bulk + mu))
+
+
+def mooney_rivlin(mu10: float, mu01: float, kappa: float, *, density: float = 1060.0, name: str = "flesh") -> Material:
+    return Material(name, mu10, mu01, 0.0, kappa, 2.0 * mu10 + 4.0 * mu01, density)
+
+
+def neo_hookean(young: float, poisson: float, *, density: float = 1060.0, name: str = "neo-Hookean") -> Material:
+    """From small-strain constants E [Pa] and ν."""
+    mu, bulk = _moduli(name, young, poisson)
+    return Material(name, 0.5 * mu, 0.0, 0.0, bulk + mu / 3.0, mu, density)
+
+
+def mooney_rivlin_from_moduli(
+    young: float, poisson: float, *, share: float = 0.75, density: float = 1060.0, name: str = "Mooney-Rivlin"
+) -> Material:
+    """From small-strain E [Pa] and ν, with μ01 taking `share` of the shear modulus (three quarters in Lee and Si)."""
+    mu, bulk = _moduli(name, young, poisson)
+    mu01, mu10 = 0.5 * mu * share, 0.5 * mu * (1.0 - share)
+    return mooney_rivlin(mu10, mu01, bulk + 2.0 / 3.0 * mu10 - 4.0 / 3.0 * mu01, density=density, name=name)
+
+
+def corotated(young: float, poisson: float, *, density: float = 1060.0, name: str = "corotated") -> Material:
+    """From small-strain constants E [Pa] and ν."""
+    mu, bulk = _moduli(name, young, poisson)
+    return Material(name, 0.0, 0.0, mu, bulk - 2.0 / 3.0 * mu, 0.0, density)
+
+
+PRESETS = {
+    # Si 2013, section 3.2.2: μ10 20 kPa, μ01 60 kPa, κ 20 MPa
+    "si-thesis": mooney_rivlin(20e3, 60e3, 20e6, name="si-thesis"),
+    # Si, Lee, Sifakis and Terzopoulos 2014, appendix A: the same moduli, κ 100 MPa
+    "si-paper": mooney_rivlin(20e3, 60e3, 100e6, name="si-paper"),
+    # Lee 2008, section 5.2.3: the same moduli, κ 10 MPa
+    "lee": mooney_rivlin(20e3, 60e3, 10e6, name="lee"),
+    # a tenth of the published stiffness: E = 48 kPa at small strain, amid what indentation of relaxed limbs gives
+    # (Zheng, Mak and Lue 1999: 10 to 89 kPa)
+    "soft": mooney_rivlin(2e3, 6e3, 10e6, name="soft"),
+}
+
+
+def preset(name: str) -> Material:
+    if name not in PRESETS:
+        raise unknown_name("flesh material", name, PRESETS)
+    return PRESETS[name]
+
+
+def energy_density(material: Material, gradient: np.ndarray) -> float:
+    """Ψ(F) + U(J) [J/m³] for a homogeneous cell; gradient: F, shape (3, 3)."""
+    f = np.asarray(gradient, float)
+    c = f.T @ f
+    i1, i2 = np.trace(c), 0.5 * (np.trace(c) ** 2 - np.trace(c @ c))
+    j = np.linalg.det(f)
+    stretch = f - rotation_of(f)
+    return float(
+        material.mu10 * (i1 - 3.0)
+        + material.mu01 * (i2 - 3.0)
+        + material.mu_corotated * np.sum(stretch * stretch)
+        + 0.5 * material.kappa * (j - 1.0) ** 2
+        - material.rest_pressure * (j - 1.0)
+    )
+
+
+def stress(material: Material, gradient: np.ndarray) -> np.ndarray:
+    """First Piola–Kirchhoff stress P = ∂(Ψ + U)/∂F [Pa], shape (3, 3)."""
+    f = np.asarray(gradient, float)
+    j = np.linalg.det(f)
+    pressure = material.kappa * (j - 1.0) - material.rest_pressure
+    return (
+        2.0 * material.mu10 * f
+        + 2.0 * material.mu01 * (np.sum(f * f) * f - f @ f.T @ f)
+        + 2.0 * material.mu_corotated * (f - rotation_of(f))
+        + pressure * cofactor(f)
+    )
+
+
+def stress_derivative(material: Material, gradient: np.ndarray) -> np.ndarray:
+    """∂P/∂F [Pa], shape (3, 3, 3, 3): entry (i, j, k, l) is ∂P_ij/∂F_kl."""
+    f = np.asarray(gradient, float)
+    eye = np.eye(3)
+    j = np.linalg.det(f)
+    pressure = material.kappa * (j - 1.0) - material.rest_pressure
+    cof = cofactor(f)
+    identity = np.einsum("ik,jl->ijkl", eye, eye)
+    out = 2.0 * material.mu10 * identity
+    out += (
+        2.0
+        * material.mu01
+        * (
+            np.sum(f * f) * identity
+            + 2.0 * np.einsum("ij,kl->ijkl", f, f)
+            - np.einsum("ik,lj->ijkl", eye, f.T @ f)
+            - np.einsum("il,kj->ijkl", f, f)
+            - np.einsum("ik,jl->ijkl", f @ f.T, eye)
+        )
+    )
+    if material.mu_corotated:
+        out += 2.0 * material.mu_corotated * (identity - _rotation_derivative(f))
+    out += material.kappa * np.einsum("ij,kl->ijkl", cof, cof)
+    out += pressure * np.einsum("ikm,jln,mn->ijkl", LEVI_CIVITA, LEVI_CIVITA, f)
+    return out
+
+
+def cofactor(f: np.ndarray) -> np.ndarray:
+    """∂ det F/∂F."""
+    return 0.5 * np.einsum("ikm,jln,kl,mn->ij", LEVI_CIVITA, LEVI_CIVITA, f, f)
+
+
+def _rotation_derivative(f: np.ndarray) -> np.ndarray:
+    """∂R/∂F of F = R S: δR = R [G⁻¹ axl(Rᵀ δF − δFᵀ R)]×, G = tr(S) 1 − S."""
+    r = rotation_of(f)
+    s = r.T @ f
+    inverse = np.linalg.inv(np.trace(s) * np.eye(3) - s)
+    out = np.empty((3, 3, 3, 3))
+    for k in range(3):
+        for l in range(3):
+            change = np.outer(r[k], np.eye(3)[l])
+            skew = change - change.T
+            w = inverse @ np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+            out[:, :, k, l] = r @ np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    return out
+
+
+def _moduli(name: str, young: float, poisson: float) -> tuple[float, float]:
+    if not (young > 0.0 and np.isfinite(young)):
+        raise InputError(f"material '{name}': Young's modulus must be positive, got {young} Pa")
+    if not -1.0 < poisson < 0.5:
+        raise InputError(f"material '{name}': Poisson's ratio must lie between -1 and 0.5 (exclusive), got {poisson}")
+    return young / (2.0 * (1.0 + poisson)), young / (3.0 * (1.0 - 2.0 * poisson))
+
+
+LEVI_CIVITA = np.zeros((3, 3, 3))
+for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    LEVI_CIVITA[_i, _j, _k], LEVI_CIVITA[_i, _k, _j] = 1.0, -1.0

@@ -1,0 +1,165 @@
+"""The one function that both equilibrium and dynamics minimise, with its force and its stiffness.
+
+    L(x) = Σ cells [V Ψ + V p (J̄ − 1) + V γ/2 c²] + springs + contact − f·x + ½/dt² ‖x − y‖²_M + ½/dt ‖x − x₀‖²_D
+
+with c = J̄ − 1 − (p + p0)/κ, the inertial target y = x₀ + dt v₀ and Rayleigh damping D = α M + β K(x₀); the last two
+terms exist in dynamics only (backward Euler as a minimisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness, contact_forces
+from vitruvian.flesh.kernels import cell_forces, cell_stiffness
+from vitruvian.flesh.krylov import multiply
+from vitruvian.flesh.model import FleshModel
+
+
+@dataclass
+class Loads:
+    """What acts on the flesh during one solve; everything may be left out."""
+
+    targets: np.ndarray | None = None  # where bones hold the attachments [m], shape (n_attachments, 3)
+    activation: np.ndarray | None = None  # 0 to 1, shape (n_muscles,)
+    force: np.ndarray | None = None  # on the nodes [N], shape (n_nodes, 3)
+    contacts: Sequence[Contact] = ()
+
+
+@dataclass
+class Motion:
+    """The dynamic terms of one backward-Euler step."""
+
+    dt: float  # [s]
+    start: np.ndarray  # x₀ [m]
+    goal: np.ndarray  # y [m]
+    mass_damping: float  # α [1/s]
+    damping: np.ndarray | None  # β K(x₀) as block matrix [N s/m], or None
+    friction: list[tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=list
+    )  # per contact: vertices, M (m, 3, 3) [N s/m]
+
+
+@dataclass
+class Evaluation:
+    value: float  # L [J]
+    scale: float  # sum of absolute parts [J], for judging round-off
+    force: np.ndarray  # −∂L/∂x [N], zero where fixed, shape (n_nodes, 3)
+    jbar: np.ndarray  # mean J of each cell
+    gap: np.ndarray  # c of each cell
+    contacts: list[ContactForces]
+
+
+class Potential:
+    """L for one model, one set of loads and, in dynamics, one step."""
+
+    def __init__(self, model: FleshModel, loads: Loads, motion: Motion | None = None) -> None:
+        self.model, self.loads, self.motion = model, loads, motion
+        n_muscles = max(1, len(model.muscles.names))
+        self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
+        self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
+
+    def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
+        model, loads, pattern = self.model, self.loads, self.model.pattern
+        lattice = model.lattice
+        force = np.zeros((lattice.n_nodes, 3))
+        energy, jbar = np.empty(lattice.n_cells), np.empty(lattice.n_cells)
+        cell_forces(
+            x,
+            pressure,
+            self.activation,
+            self.cells,
+            pattern.colours,
+            pattern.blocks,
+            pattern.order,
+            self.fibres,
+            force,
+            energy,
+            jbar,
+        )
+        kappa, p0, gamma = model.moduli[:, 3], model.moduli[:, 4], model.moduli[:, 5]
+        gap = jbar - 1.0 - (pressure + p0) / kappa
+        volumetric = lattice.volume * (pressure * (jbar - 1.0) + 0.5 * gamma * gap * gap)
+        parts = [float(np.sum(energy)), float(np.sum(volumetric))]
+        tied = model.attachments
+        if len(tied.bone) and loads.targets is not None:
+            stretch = tied.embedding.positions(x) - loads.targets
+            pull = tied.stiffness[:, None] * stretch
+            force -= tied.embedding.nodal_forces(pull)
+            parts.append(0.5 * float(np.sum(pull * stretch)))
+        if loads.force is not None:
+            force += loads.force
+            parts.append(-float(np.sum(loads.force * (x - lattice.nodes))))
+        touching = []
+        for contact in loads.contacts:
+            embedding = contact.surface.embedding
+            found = contact_forces(contact, embedding.positions(x))
+            if len(found.active):
+                force += embedding.nodal_forces(found.force)
+                parts.append(found.energy)
+            touching.append(found)
+        if self.motion is not None:
+            parts.extend(self._add_motion(x, force))
+        force[model.fixed] = 0.0
+        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching)
+
+    def stiffness(
+        self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray
+    ) -> None:
+        """∂²L/∂x² into data (n_blocks, 9)."""
+        model, pattern = self.model, self.model.pattern
+        tied = self.loads.targets is not None
+        scalar = model.springs.copy() if tied else np.zeros_like(model.springs)
+        if self.motion is not None:
+            dt = self.motion.dt
+            scalar[pattern.diagonal] += model.node_mass * (1.0 / dt**2 + self.motion.mass_damping / dt)
+        cell_stiffness(
+            x,
+            pressure,
+            self.activation,
+            self.cells,
+            pattern.colours,
+            pattern.blocks,
+            pattern.order,
+            self.fibres,
+            pattern.slots,
+            pattern.diagonal,
+            scalar,
+            projected,
+            data,
+        )
+        for i, contact in enumerate(self.loads.contacts):
+            found = now.contacts[i]
+            points = contact.surface.embedding
+            if len(found.active):
+                push = found.stiffness[:, None, None] * found.normal[:, :, None] * found.normal[:, None, :]
+                add_point_stiffness(data, pattern.slots, points.cell[found.active], points.weights[found.active], push)
+            if self.motion is not None and i < len(self.motion.friction):
+                vertices, drag = self.motion.friction[i]
+                add_point_stiffness(
+                    data, pattern.slots, points.cell[vertices], points.weights[vertices], drag / self.motion.dt
+                )
+        if self.motion is not None and self.motion.damping is not None:
+            data += self.motion.damping * (1.0 / self.motion.dt)
+
+    def _add_motion(self, x: np.ndarray, force: np.ndarray) -> list[float]:
+        motion, model = self.motion, self.model
+        assert motion is not None
+        dt, mass = motion.dt, model.node_mass[:, None]
+        away, moved = x - motion.goal, x - motion.start
+        inertia = mass * away / dt**2
+        drag = mass * moved * (motion.mass_damping / dt)
+        if motion.damping is not None:
+            resisted = np.empty_like(x)
+            multiply(model.pattern.start, model.pattern.column, motion.damping, moved, resisted)
+            drag += resisted / dt
+        for i, (vertices, matrix) in enumerate(motion.friction):
+            embedding = self.loads.contacts[i].surface.embedding
+            slide = np.zeros((len(embedding.cell), 3))
+            slide[vertices] = np.einsum("nij,nj->ni", matrix, (embedding.matrix @ moved)[vertices]) / dt
+            drag += embedding.nodal_forces(slide)
+        force -= inertia + drag
+        return [0.5 * float(np.sum(inertia * away)), 0.5 * float(np.sum(drag * moved))]
