@@ -15,7 +15,7 @@ from vitruvian.errors import InputError, unknown_name
 if TYPE_CHECKING:
     from vitruvian.world.recording import Recording
 
-Source = Annotated[str, typer.Argument(metavar="PATH", help="A recording, or the name of a scene.")]
+Source = Annotated[str, typer.Argument(metavar="PATH", help="A recording, or the name of a scene or model.")]
 Thing = Annotated[str, typer.Argument(metavar="PATH|MODEL", help="A recording, or the name of a scene or model.")]
 SIDE = (16, 8192)  # least and greatest width and height [pixel]
 
@@ -72,14 +72,12 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a recording or a model in another format."""
-    from vitruvian.exchange.export import check_suffix, export_model, export_recording
+    from vitruvian.exchange.export import MODEL_WRITERS, check_suffix, export_model, export_recording
 
-    kind = _kind(path)
-    if kind == "model":
-        check_suffix(out, model=True)
+    if _kind(path) == "model" and out.suffix.lower() in MODEL_WRITERS:
         export_model(_models()[path](), out)
     else:
-        check_suffix(out, model=False)
+        check_suffix(out)
         with progress_bar("writing") as progress:
             export_recording(_shown(path), out, progress)
     print_json({"out": str(out)}) if json else print(out)
@@ -106,9 +104,10 @@ def info(path: Thing, json: Json = False) -> None:
     if json:
         print_json(facts)
         return
+    width = 2 + max(len(name) for name in facts)
     for name, value in facts.items():
         if not isinstance(value, dict):
-            print(f"{name:<14}{_words(value)}")
+            print(f"{name:<{width}}{_words(value)}")
     for name, value in facts.items():
         if isinstance(value, dict) and value:
             print()
@@ -154,7 +153,7 @@ def _kind(path: str) -> str:
 
 
 def _shown(path: str) -> Recording | Any:
-    """The recording at `path`, or the first frame of the scene of that name."""
+    """The recording at `path`, or the first frame of the scene or model of that name."""
     kind = _kind(path)
     if kind == "recording":
         from vitruvian.world.recording import Recording
@@ -163,15 +162,20 @@ def _shown(path: str) -> Recording | Any:
         if not len(recording):
             raise InputError(f"{path} holds no frames")
         return recording
-    if kind == "model":
-        raise InputError(f"{path} is a model; run a scene with it and show the recording")
-    from vitruvian.scenes import find
     from vitruvian.view.memory import one_frame
-    from vitruvian.world.parameters import scene_parameters
+    from vitruvian.world.world import World
 
-    scene = find(path)
-    remark(f"{path} has not been run: this is how it starts")
-    world = scene.build(scene_parameters(scene, "draft", {}))
+    if kind == "model":
+        from vitruvian.world.body import BodySimulation
+
+        world = World(BodySimulation(_models()[path]()))
+    else:
+        from vitruvian.scenes import find
+        from vitruvian.world.parameters import scene_parameters
+
+        scene = find(path)
+        remark(f"{path} has not been run: this is how it starts")
+        world = scene.build(scene_parameters(scene, "draft", {}))
     return one_frame(world.stage(), world.observe(), scene=path)
 
 

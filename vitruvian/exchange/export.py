@@ -24,7 +24,7 @@ MODEL_WRITERS: dict[str, str] = {}
 
 
 def export_recording(recording: Any, out: str | Path, progress: Callable[[float, float], None] | None = None) -> Path:
-    """Write a recording (or one frame of a scene) as the suffix of `out` says."""
+    """Write a recording (or a scene or model at one instant) as the suffix of `out` says."""
     return _export("a recording", RECORDING_WRITERS, MODEL_WRITERS, recording, Path(out), progress=progress)
 
 
@@ -33,12 +33,9 @@ def export_model(model: Any, out: str | Path) -> Path:
     return _export("a model", MODEL_WRITERS, RECORDING_WRITERS, model, Path(out))
 
 
-def check_suffix(out: str | Path, *, model: bool) -> None:
-    """Raise `InputError` unless there is a writer, before any work is done."""
-    if model:
-        _writer("a model", MODEL_WRITERS, RECORDING_WRITERS, Path(out))
-    else:
-        _writer("a recording", RECORDING_WRITERS, MODEL_WRITERS, Path(out))
+def check_suffix(out: str | Path) -> None:
+    """Raise `InputError` unless a recording can be written to `out`, before any work is done."""
+    _writer("a recording", RECORDING_WRITERS, MODEL_WRITERS, Path(out))
 
 
 def _export(what: str, writers: dict[str, str], others: dict[str, str], source: Any, out: Path, **options: Any) -> Path:
