@@ -1,0 +1,106 @@
+"""A beam of tissue stiff as rubber, let go from level: it rings at its first bending frequency and settles at its sag.
+
+Euler–Bernoulli: f₁ = 1.875²/2π √(EI/(ρAL⁴)), static sag of the tip ρ g A L⁴/(8 EI). The ratio is for a beam 10 times
+as long as thick; Rayleigh damping takes the ringing out.
+
+    vitruvian run beam --set poisson=0.49
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.flesh import Loads, Settings, box_lattice, build_flesh, mooney_rivlin_from_moduli
+from vitruvian.mesh import box
+from vitruvian.scenes._flesh import FleshAlone, Measure, block_skin
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world.stage import WIRE, Camera, Mesh, Signal
+from vitruvian.world.world import World
+
+SIDE, LENGTH, DENSITY, GRAVITY = 0.04, 0.4, 1000.0, 9.81  # m, m, kg/m³, m/s²
+HEIGHT = 0.3  # of the beam above the ground [m]
+RATE = 480.0  # frames per second: the beam rings several times a second
+
+
+def beam_theory(young: float) -> tuple[float, float]:
+    """First bending frequency [Hz] and sag of the tip under its own weight [m]."""
+    inertia, area = SIDE**4 / 12.0, SIDE**2
+    frequency = 1.8751041**2 / (2.0 * np.pi) * np.sqrt(young * inertia / (DENSITY * area * LENGTH**4))
+    return float(frequency), float(DENSITY * GRAVITY * area * LENGTH**4 / (8.0 * young * inertia))
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    thick = parameters["cells"]
+    h = SIDE / thick
+    lattice = box_lattice((10 * thick, thick, thick), h, origin=(0.0, -SIDE / 2, HEIGHT - SIDE / 2))
+    nodes = lattice.nodes
+    root = nodes[:, 0] < 1e-9
+    centre = [root & (np.abs(nodes[:, a] - m) < 0.51 * h) for a, m in ((1, 0.0), (2, HEIGHT))]
+    material = mooney_rivlin_from_moduli(parameters["young"], parameters["poisson"], density=DENSITY, name="beam")
+    model = build_flesh(lattice, material, fixed=np.stack([root, *centre], axis=1))
+    weight = np.zeros_like(nodes)
+    weight[:, 2] = -GRAVITY * model.node_mass
+    end = nodes[:, 0] > LENGTH - 1e-9
+    vertices, faces = block_skin((LENGTH, SIDE, SIDE), (10 * thick, thick, thick))
+    sag = beam_theory(parameters["young"])[1]
+    simulation = FleshAlone(
+        model,
+        lambda time: Loads(force=weight),
+        (vertices + np.array([0.0, -SIDE / 2, HEIGHT - SIDE / 2]), faces),
+        dynamic=True,
+        stiffness_damping=parameters["damping"],
+        settings=Settings(residual=1e-5, gap=1e-5, tolerance=0.02, krylov=1000),
+        colour_limit=float(np.round(1.5 * 4.0 * SIDE * sag / LENGTH**2, 3)),
+        measures=(Measure(Signal("tip", "m", "height of the tip"), lambda s, t: float(s.x[end, 2].mean() - HEIGHT)),),
+        meshes=(
+            Mesh("wall", "", *box((0.02, 0.16, 0.16), (-0.011, 0.0, HEIGHT)), layer="stand", colour=WIRE),
+            Mesh("post", "", *box((0.02, 0.05, HEIGHT), (-0.011, 0.0, 0.5 * HEIGHT)), layer="stand", colour=WIRE),
+        ),
+        cameras=(
+            Camera("side", (0.2, -0.75, 0.42), (0.19, 0.0, 0.26)),
+            Camera("oblique", (0.75, -0.5, 0.55), (0.18, 0.0, 0.25)),
+        ),
+        ground=0.0,
+    )
+    return World(simulation, frame_rate=RATE)
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    frequency, sag = beam_theory(parameters["young"])
+    time, tip, volume = recording.time, recording.signals["tip"], recording.signals["volume"]
+    report = Report(metrics={"theory_frequency_hz": frequency, "theory_sag_m": sag})
+    above = tip - tip[-1]
+    crossings = np.flatnonzero(above[:-1] * above[1:] < 0.0)
+    if len(crossings) >= 3:
+        times = time[crossings] + (time[1] - time[0]) * above[crossings] / (above[crossings] - above[crossings + 1])
+        found = 0.5 / float(np.diff(times[: min(len(times), 5)]).mean())
+        report.metrics["frequency_hz"] = found
+        report.checks["rings at the first bending frequency within 5 %"] = abs(found / frequency - 1.0) < 0.05
+    half = tip[len(tip) // 2 :]
+    if np.ptp(half) < 0.05 * sag:  # it has come to rest
+        report.metrics["sag_m"] = -float(half[-1])
+        report.checks["settles at the sag of beam theory within 5 %"] = abs(-half[-1] / sag - 1.0) < 0.05
+    report.metrics["volume_change"] = float(np.abs(volume / volume[0] - 1.0).max())
+    report.checks["volume stays within 1 %"] = report.metrics["volume_change"] < 0.01
+    return report
+
+
+scene = Scene(
+    name="beam",
+    summary="A beam of elastic tissue rings at its bending frequency and settles at its sag",
+    answers="",
+    seconds=1.5,
+    build=build,
+    check=check,
+    parameters={
+        "young": Parameter(3e7, "Young's modulus", "Pa", low=1e6, high=1e9),
+        "poisson": Parameter(0.45, "Poisson's ratio", low=0.0, high=0.4999),
+        "cells": Parameter(2, "cells across the beam", low=2, high=16),
+        "damping": Parameter(0.006, "Rayleigh damping β", "s", low=0.0, high=1.0),
+    },
+    qualities={"draft": {"cells": 2}, "standard": {"cells": 4}, "seed": {"cells": 8}},
+)
