@@ -21,6 +21,7 @@ from vitruvian.errors import InputError
 from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
 from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
+from vitruvian.world.untrusted import Trouble, check, made
 
 MOST_BYTES = 8 << 30  # one array read at once
 KEPT_BYTES = 128 << 20  # of decoded chunks
@@ -57,9 +58,9 @@ class Recording:
             )
         with recording._trouble("attributes"):
             for name in ("bodies", "signals", "surfaces", "lines", "points", "layers"):
-                _check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
-                _check(len(about[name]) <= MOST_PARTS, f"too many {name}")
-            _check(float(about["frame_rate"]) > 0, "frame_rate")
+                check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
+                check(len(about[name]) <= MOST_PARTS, f"too many {name}")
+            check(float(about["frame_rate"]) > 0, "frame_rate")
         _ = recording.time, recording.stage
         return recording
 
@@ -96,7 +97,7 @@ class Recording:
             raise InputError(f"{self.path} holds no frames yet")
         time = self._read("time", ndim=1)
         with self._trouble("time"):
-            _check(bool(np.isfinite(time).all() and (np.diff(time) > 0).all()), "not increasing")
+            check(bool(np.isfinite(time).all() and (np.diff(time) > 0).all()), "not increasing")
         return time
 
     @cached_property
@@ -122,9 +123,9 @@ class Recording:
                 meshes=tuple(self._meshes()),
                 surfaces=tuple(self._surface(name) for name in about["surfaces"]),
                 lines=tuple(self._lines(name) for name in about["lines"]),
-                points=tuple(_made(Points, self._metadata(f"points/{key(name)}")) for name in about["points"]),
+                points=tuple(made(Points, self._metadata(f"points/{key(name)}")) for name in about["points"]),
                 signals=tuple(self._signal(name) for name in about["signals"]),
-                cameras=tuple(_made(Camera, camera) for camera in about["cameras"]),
+                cameras=tuple(made(Camera, camera) for camera in about["cameras"]),
                 ground=None if about["ground"] is None else float(about["ground"]),
             )
             check_stage(stage)
@@ -158,14 +159,14 @@ class Recording:
         if surface.faces is not None:
             vertices = self._read(f"{at}/vertices", i, i + 1, ndim=3)[0]
             with self._trouble(f"{at}/vertices"):
-                _check(vertices.shape[1] == 3 and len(vertices) > surface.faces.max(), "too few vertices")
+                check(vertices.shape[1] == 3 and len(vertices) > surface.faces.max(), "too few vertices")
             values = self._read(f"{at}/values", i, i + 1, shape=(len(vertices),))[0] if surface.value else None
             return SurfaceFrame(vertices, None, values)
         first, last = self._bounds(f"{at}/vertex_offsets", i)
         vertices = self._read(f"{at}/vertices", first, last, shape=(3,))
         faces = self._read(f"{at}/faces", *self._bounds(f"{at}/face_offsets", i), shape=(3,))
         with self._trouble(f"{at}/faces"):
-            _check(not faces.size or (faces.min() >= 0 and faces.max() < len(vertices)), "refer to absent vertices")
+            check(not faces.size or (faces.min() >= 0 and faces.max() < len(vertices)), "refer to absent vertices")
         values = self._read(f"{at}/values", first, last, shape=()) if surface.value else None
         return SurfaceFrame(vertices, faces, values)
 
@@ -185,46 +186,46 @@ class Recording:
     def _bounds(self, at: str, i: int) -> tuple[int, int]:
         first, last = (int(n) for n in self._read(at, i, i + 2, shape=()))
         with self._trouble(at):
-            _check(0 <= first <= last, "not increasing")
+            check(0 <= first <= last, "not increasing")
         return first, last
 
     def _meshes(self) -> Iterator[Mesh]:
         listed = self._metadata("meshes")["meshes"]
-        _check(len(listed) <= MOST_PARTS, "too many meshes")
+        check(len(listed) <= MOST_PARTS, "too many meshes")
         vertices, faces = (self._read(f"meshes/{part}", shape=(3,)) for part in ("vertices", "faces"))
         at_vertex, at_face = (self._read(f"meshes/{part}_offsets", shape=()) for part in ("vertex", "face"))
         for offsets, total in ((at_vertex, len(vertices)), (at_face, len(faces))):
-            _check(len(offsets) == len(listed) + 1 and offsets[0] == 0 and offsets[-1] == total, "mesh offsets")
-            _check(bool((np.diff(offsets) >= 0).all()), "mesh offsets")
+            check(len(offsets) == len(listed) + 1 and offsets[0] == 0 and offsets[-1] == total, "mesh offsets")
+            check(bool((np.diff(offsets) >= 0).all()), "mesh offsets")
         for i, about in enumerate(listed):
             part = {
                 "vertices": vertices[at_vertex[i] : at_vertex[i + 1]].astype(np.float64),
                 "faces": faces[at_face[i] : at_face[i + 1]],
             }
-            yield _made(Mesh, about | part)
+            yield made(Mesh, about | part)
 
     def _surface(self, name: str) -> Surface:
         at = f"surfaces/{key(name)}"
         about = self._metadata(at)
         fixed = about.pop("topology") == "fixed"
-        return _made(Surface, about | {"faces": self._read(f"{at}/faces", shape=(3,)) if fixed else None})
+        return made(Surface, about | {"faces": self._read(f"{at}/faces", shape=(3,)) if fixed else None})
 
     def _lines(self, name: str) -> Lines:
         at = f"lines/{key(name)}"
         arrays = {part: self._read(f"{at}/{part}", shape=()) for part in ("offsets", "radius")}
-        return _made(Lines, self._metadata(at) | arrays)
+        return made(Lines, self._metadata(at) | arrays)
 
     def _signal(self, name: str) -> Signal:
         about = self._metadata(f"signals/{key(name)}")
-        return _made(Signal, {field: about[field] for field in ("name", "unit", "title", "components")})
+        return made(Signal, {field: about[field] for field in ("name", "unit", "title", "components")})
 
     def _metadata(self, at: str) -> dict[str, Any]:
         """Attributes of a group or array."""
         file = self.path / at / "zarr.json"
         with self._trouble(at or "attributes"):
-            _check(file.stat().st_size <= MOST_METADATA, "metadata too large")
+            check(file.stat().st_size <= MOST_METADATA, "metadata too large")
             about = json.loads(file.read_bytes())["attributes"]
-            _check(isinstance(about, dict), "attributes")
+            check(isinstance(about, dict), "attributes")
         return about
 
     def _read(
@@ -245,13 +246,13 @@ class Recording:
                 self._arrays[at] = zarr.open_array(self.path / at, mode="r", zarr_format=3)
             array = self._arrays[at]
             stop = array.shape[0] if stop is None else stop
-            _check(0 <= start <= stop <= array.shape[0], f"{array.shape[0]} rows, asked for {start} to {stop}")
-            _check(shape is None or array.shape[1:] == shape, f"shape {array.shape}")
-            _check(ndim is None or array.ndim == ndim, f"shape {array.shape}")
-            _check(array.dtype.kind in "fiu", f"type {array.dtype}")
+            check(0 <= start <= stop <= array.shape[0], f"{array.shape[0]} rows, asked for {start} to {stop}")
+            check(shape is None or array.shape[1:] == shape, f"shape {array.shape}")
+            check(ndim is None or array.ndim == ndim, f"shape {array.shape}")
+            check(array.dtype.kind in "fiu", f"type {array.dtype}")
             row_bytes = int(np.prod(array.shape[1:], dtype=object)) * array.dtype.itemsize
             chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
-            _check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
+            check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
             rows = array.chunks[0]
             blocks = [self._block(at, array, index, rows) for index in range(start // rows, -(-stop // rows))]
             if not blocks:
@@ -267,7 +268,7 @@ class Recording:
             if (at, index) in self._blocks:
                 self._blocks.move_to_end((at, index))
                 return self._blocks[at, index]
-        _check(self.path.joinpath(at, "c", str(index)).exists(), f"chunk {index} is missing")
+        check(self.path.joinpath(at, "c", str(index)).exists(), f"chunk {index} is missing")
         block = np.asarray(array[index * rows : (index + 1) * rows])
         block.flags.writeable = False
         with self._lock:
@@ -277,8 +278,8 @@ class Recording:
                 held -= self._blocks.popitem(last=False)[1].nbytes
         return block
 
-    def _trouble(self, at: str) -> _Trouble:
-        return _Trouble(self.path, at)
+    def _trouble(self, at: str) -> Trouble:
+        return Trouble(self.path, at)
 
     def close(self) -> None:
         """Forget what was read; the recording may be opened again."""
@@ -305,43 +306,3 @@ class _Signals(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._shapes)
-
-
-class _Trouble:
-    """Turns whatever goes wrong inside into an `InputError` that says where."""
-
-    def __init__(self, path: Path, at: str) -> None:
-        self.path, self.at = str(path), at
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if not isinstance(error, Exception) or (isinstance(error, InputError) and str(error).startswith(self.path)):
-            return
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        if isinstance(error, KeyError):
-            reason = f"{reason} is missing"
-        raise InputError(f"{self.path} is damaged: {self.at}: {reason}") from error
-
-
-def _check(good: bool, what: str) -> None:
-    if not good:
-        raise ValueError(what)
-
-
-def _made(kind: type, about: dict[str, Any]) -> Any:
-    """A stage part from attributes: lists become tuples, words and numbers must be such."""
-    values: dict[str, Any] = {}
-    for name, value in about.items():
-        if name not in kind.__dataclass_fields__:  # type: ignore[attr-defined]
-            continue
-        values[name] = tuple(value) if isinstance(value, list) else value
-        if name in ("name", "body", "layer", "value", "unit", "title", "follow"):
-            _check(isinstance(value, str), f"{name} is not a word")
-        if name in ("colour", "eye", "target", "value_range"):
-            values[name] = tuple(float(number) for number in value)
-            _check(len(value) == (2 if name == "value_range" else 3), name)
-        if name in ("components", "names"):
-            _check(all(isinstance(item, str) for item in value), name)
-    return kind(**values)

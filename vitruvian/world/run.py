@@ -255,7 +255,8 @@ def _writing_errors(path: Path, world: World) -> Iterator[None]:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         why = "the disk is full" if full else f"it could not be written ({error.strerror or error})"
-        raise RunFailed(f"the run stopped at t = {world.time:.6g} s: {path}: {why}") from error
+        after = "what was saved before is whole and can be continued with --resume"
+        raise RunFailed(f"the run stopped at t = {world.time:.6g} s: {path}: {why}; {after}") from error
 
 
 def _lock(path: Path) -> int:
