@@ -6,6 +6,7 @@ q̈_i = Ω_i⁻¹ (τ_i - Sᵀ Ĵ (ⁱv̇_{i-1} + c_i) - Sᵀ b_i),   Ω = Sᵀ 
 
 Ω is never formed: the columns of S are eliminated one after the other, each a rank-one update of (Ĵ, b), which is the
 same as factoring Ω. A ball joint, S = (I, 0), is eliminated in one stroke, leaving only the translational block.
+A pivot of zero gives infinities, which the integrators report, not a ZeroDivisionError (`error_model="numpy"`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from vitruvian.skeleton.evaluate import (
     I,
     P,
     S,
-    evaluate_joints,
+    prepare,
 )
 from vitruvian.skeleton.joints.base import BALL, REVOLUTE
 from vitruvian.skeleton.model import Skeleton, Workspace
@@ -52,30 +53,23 @@ def forward_dynamics(
 
     q: (n_q,); v: (n_v,); wrenches: external (moment, force) on each bone in its own frame [N m, N], (n_bones, 6).
     Joint springs, limits and body springs are not included: add `passive_forces` to tau, as the integrators do."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
-    work = skeleton.workspace if workspace is None else workspace
+    work = prepare(skeleton, q, v, workspace)
     out = np.empty(skeleton.n_v)
     aba(
         skeleton.topology,
         skeleton.bodies,
-        skeleton.params,
-        skeleton.custom_rows(q),
         skeleton.gravity,
-        q,
-        np.ascontiguousarray(v, dtype=np.float64),
         np.ascontiguousarray(tau, dtype=np.float64),
         NO_WRENCHES if wrenches is None else np.ascontiguousarray(wrenches, dtype=np.float64),
         work.rows,
         work.dofs,
-        work.scratch,
         out,
     )
     return out
 
 
 @njit(cache=True)
-def aba(topology, bodies, params, custom, gravity, q, v, tau, wrenches, rows, dofs, scratch, out):
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
+def aba(topology, bodies, gravity, tau, wrenches, rows, dofs, out):
     spread_velocities(topology, bodies, rows)
     subtract_wrenches(wrenches, rows)
     n = topology.shape[0]
@@ -148,7 +142,7 @@ def rigid_inertia(body, row):
     row[I + 18], row[I + 19], row[I + 20] = m, 0.0, m
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def eliminate(row, dof, tau):
     """(Ĵ, b) <- what is left of them when this degree of freedom yields to its force."""
     w0, w1, w2, s0, s1, s2 = dof[0], dof[1], dof[2], dof[3], dof[4], dof[5]
@@ -235,7 +229,7 @@ def shift_to_parent(row, parent):
     parent[I + 20] += m5
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _eliminate_rotation(row, dof, tau):
     """`eliminate` for a column without translation."""
     w0, w1, w2 = dof[0], dof[1], dof[2]
@@ -286,7 +280,7 @@ def _rank_one(row, dof, u0, u1, u2, u3, u4, u5, d, yielded):
     row[F + 5] += u5 * yielded
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _eliminate_ball(row, dofs, v0, tau):
     """All three rotations at once. With Ĵ = [[D, H], [Hᵀ, M]]:
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.skeleton.evaluate import BODY_WIDTH, CODE, CUSTOM_ROW, NV, PARAM, PARENT, Q0, V0
+from vitruvian.skeleton.evaluate import BODY_WIDTH, CODE, CUSTOM_ROW, GENERAL, NV, PARAM, PARENT, Q0, SD, V0
 from vitruvian.skeleton.inertia import Inertia
 from vitruvian.skeleton.joints import Ball, Custom, Fixed, Free, Joint
-from vitruvian.skeleton.joints.base import check_finite
+from vitruvian.skeleton.joints.base import CYLINDRICAL, check_finite
 from vitruvian.skeleton.model import BodySprings, JointForces, Skeleton
 
 Array = np.ndarray
@@ -139,7 +139,7 @@ class SkeletonBuilder:
         topology = np.zeros((len(bones), 8), dtype=np.int64)
         bodies = np.zeros((len(bones), BODY_WIDTH))
         params: list[Array] = []
-        customs = 0
+        customs = changing = 0
         for i, bone in enumerate(bones):
             topology[i, [PARENT, CODE, Q0, V0, NV]] = (
                 parent[i],
@@ -151,6 +151,9 @@ class SkeletonBuilder:
             topology[i, PARAM] = sum(len(p) for p in params)
             topology[i, CUSTOM_ROW] = customs
             customs += isinstance(bone.joint, Custom)
+            changes = bone.joint.code > CYLINDRICAL  # the families before have a constant Jacobian
+            topology[i, GENERAL] = changing if changes else -1
+            changing += changes
             params.append(bone.joint.parameters(bone.placement))
             bodies[i, :9], bodies[i, 9:12] = bone.placement[:3, :3].ravel(), bone.placement[:3, 3]
             bodies[i, 12:22] = bone.inertia.flat()
@@ -171,6 +174,7 @@ class SkeletonBuilder:
             params=np.concatenate([*params, np.zeros(1)]),  # never empty, so that kernels may index it
             jacobian=np.concatenate([b.joint.constant_jacobian() for b in bones]).reshape(-1, 6),
         )
+        _check_resistance(skeleton)
         if self._springs:
             object.__setattr__(skeleton, "springs", self._body_springs(skeleton))
         return skeleton
@@ -223,6 +227,21 @@ class SkeletonBuilder:
 
 
 _NO_SPRINGS = BodySprings((), np.zeros((0, 2), np.int64), np.zeros((0, 2, 3)), np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+def _check_resistance(skeleton: Skeleton) -> None:
+    """Every velocity must meet inertia: no pivot of the articulated-body recursion may vanish in the neutral pose."""
+    from vitruvian.skeleton.hybrid import hybrid_dynamics  # the recursion needs a finished skeleton
+
+    nothing = np.zeros(skeleton.n_v)
+    nobody = np.zeros(skeleton.n_v, dtype=bool)
+    with np.errstate(all="ignore"):
+        hybrid_dynamics(skeleton, skeleton.neutral, nothing, nobody, nothing, nothing)
+        pivots = 1.0 / skeleton.workspace.dofs[:, SD]
+    weak = ~(pivots > 1e-13 * np.max(pivots, initial=0.0))
+    if weak.any():
+        bone = skeleton.names[skeleton.dof_bone[int(np.flatnonzero(weak)[-1])]]
+        raise InputError(f"bone '{bone}': nothing resists its joint; it needs rotational inertia or mass off the axis")
 
 
 def _per_dof(value: ArrayLike, n: int, what: str, *, infinite: bool = False) -> Array:

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from vitruvian.skeleton.aba import rigid_inertia, shift_to_parent
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, C, F, I, S, evaluate_joints
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, C, F, I, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import add_wrench_to_parent
 
@@ -19,28 +19,15 @@ Array = np.ndarray
 
 def mass_matrix(skeleton: Skeleton, q: ArrayLike, *, workspace: Workspace | None = None) -> Array:
     """M(q), symmetric positive definite, (n_v, n_v), [kg, kg m, kg m²]. q: (n_q,)."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
-    work = skeleton.workspace if workspace is None else workspace
+    work = prepare(skeleton, q, None, workspace)
     out = np.zeros((skeleton.n_v, skeleton.n_v))
-    crba(
-        skeleton.topology,
-        skeleton.bodies,
-        skeleton.params,
-        skeleton.custom_rows(q),
-        q,
-        np.zeros(skeleton.n_v),
-        work.rows,
-        work.dofs,
-        work.scratch,
-        out,
-    )
+    crba(skeleton.topology, skeleton.bodies, work.rows, work.dofs, work.scratch, out)
     return out
 
 
 @njit(cache=True)
-def crba(topology, bodies, params, custom, q, v, rows, dofs, scratch, out):
-    """Fill the symmetric `out`, which must come in as zeros; v must be zero."""
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
+def crba(topology, bodies, rows, dofs, scratch, out):
+    """Fill the symmetric `out`, which must come in as zeros."""
     n = topology.shape[0]
     for i in range(n):
         rigid_inertia(bodies[i], rows[i])

@@ -2,14 +2,18 @@
 
 Per bone i (a row of `rows`):  G_i = placement · joint transform;  u_i = S_i q̇_i (+ drift of a moving surface);
 b_i = q̇ᵀ ∇S_i q̇ (+ the same for time), the part of the joint's acceleration that velocity brings (Lee 2008, eq. 6.14).
-Per velocity (a row of `dofs`): its column of S, in the child's frame.
+Per velocity (a row of `dofs`): its column of S, in the child's frame. Per joint whose S changes: ∂S/∂q (in `hessians`).
 
 Columns of `rows` are named below; later phases use the rest of the row as their memory, so nothing is allocated.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from vitruvian.skeleton.joints.ball import quaternion_rotation
 from vitruvian.skeleton.joints.base import (
@@ -35,6 +39,9 @@ from vitruvian.skeleton.joints.universal import universal
 from vitruvian.spatial.bspline import MAX_ORDER
 from vitruvian.spatial.se3_spline import curve
 
+if TYPE_CHECKING:
+    from vitruvian.skeleton.model import Skeleton, Workspace
+
 # rows: one per bone
 R, P, U, C, V, F, I, A = 0, 9, 12, 18, 24, 30, 36, 57  # rotation, position, u, bias c, v, force, inertia (21), v̇
 ROW_WIDTH = 64
@@ -42,15 +49,35 @@ ROW_WIDTH = 64
 S, SU, SD, ST = 0, 6, 12, 13  # S column, Ĵ S, 1/(Sᵀ Ĵ S), reduced force
 DOF_WIDTH = 16
 # topology: one per bone
-PARENT, CODE, Q0, V0, NV, PARAM, CUSTOM_ROW = 0, 1, 2, 3, 4, 5, 6
+PARENT, CODE, Q0, V0, NV, PARAM, CUSTOM_ROW, GENERAL = 0, 1, 2, 3, 4, 5, 6, 7  # GENERAL: row of `hessians`, or -1
 # bodies: one per bone
 PLACE, MASS = 0, 12  # placement (12), then mass, m·com (3), inertia about the origin xx xy xz yy yz zz
 BODY_WIDTH = 24
-SCRATCH_SIZE = 12 + 42 + 294 + SCRATCH
+SCRATCH_SIZE = 42 + SCRATCH
+COORDINATES = 7  # the most that a joint's Jacobian and Hessian run over: six, and time for a surface that moves
+
+
+def prepare(skeleton: Skeleton, q: ArrayLike, v: ArrayLike | None, workspace: Workspace | None) -> Workspace:
+    """Evaluate all joints at q (n_q,) and v (n_v,), zero if None; returns the workspace that holds the result."""
+    work = skeleton.workspace if workspace is None else workspace
+    q = np.ascontiguousarray(q, dtype=np.float64)
+    evaluate_joints(
+        skeleton.topology,
+        skeleton.bodies,
+        skeleton.params,
+        skeleton.custom_rows(q),
+        q,
+        skeleton.still if v is None else np.ascontiguousarray(v, dtype=np.float64),
+        work.rows,
+        work.dofs,
+        work.hessians,
+        work.scratch,
+    )
+    return work
 
 
 @njit(cache=True)
-def evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch):
+def evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, hessians, scratch):
     for i in range(topology.shape[0]):
         code = topology[i, CODE]
         q0, v0, p = topology[i, Q0], topology[i, V0], topology[i, PARAM]
@@ -91,7 +118,7 @@ def evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
             for k in range(6):
                 row[U + k] = dofs[v0, k] * v[v0] + dofs[v0 + 1, k] * v[v0 + 1]
         else:
-            _general(topology, bodies, params, custom, q, v, i, row, dofs, scratch)
+            _general(topology, bodies, params, custom, q, v, i, row, dofs, hessians, scratch)
             continue
         for k in range(6):
             row[C + k] = 0.0
@@ -129,11 +156,11 @@ def joint_hessian(topology, params, custom, q, i, G, jacobian, hessian, scratch)
 
 
 @njit(cache=True)
-def _general(topology, bodies, params, custom, q, v, i, row, dofs, scratch):
+def _general(topology, bodies, params, custom, q, v, i, row, dofs, hessians, scratch):
     """A joint whose Jacobian changes with q: copy S, sum u and the bias."""
-    jacobian = scratch[12:54].reshape(7, 6)
-    hessian = scratch[54:348].reshape(7, 7, 6)
-    filled = joint_hessian(topology, params, custom, q, i, row, jacobian, hessian, scratch[348:])
+    jacobian = scratch[:42].reshape(COORDINATES, 6)
+    hessian = hessians[topology[i, GENERAL]]
+    filled = joint_hessian(topology, params, custom, q, i, row, jacobian, hessian, scratch[42:])
     _place(bodies, i, row)
     n, v0 = topology[i, NV], topology[i, V0]
     for k in range(6):

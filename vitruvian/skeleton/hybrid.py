@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vitruvian.skeleton.aba import NO_WRENCHES, eliminate, rigid_inertia, shift_to_parent, solve_column
 from vitruvian.skeleton.crba import composite_force
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, evaluate_joints
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import spread_velocities, subtract_wrenches, twist_to_child
 from vitruvian.skeleton.rnea import inverse_dynamics
@@ -36,19 +36,13 @@ def hybrid_dynamics(
 
     prescribed: bool (n_v,): True where `acceleration` is given and the force wanted, False where `tau` is given and the
     acceleration wanted. Other arguments as in `forward_dynamics`."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
-    v = np.ascontiguousarray(v, dtype=np.float64)
     given = np.ascontiguousarray(prescribed, dtype=np.bool_)
-    work = skeleton.workspace if workspace is None else workspace
+    work = prepare(skeleton, q, v, workspace)
     a = np.where(given, np.asarray(acceleration, dtype=float), 0.0)
     hybrid(
         skeleton.topology,
         skeleton.bodies,
-        skeleton.params,
-        skeleton.custom_rows(q),
         skeleton.gravity,
-        q,
-        v,
         given,
         np.ascontiguousarray(tau, dtype=np.float64),
         NO_WRENCHES if wrenches is None else np.ascontiguousarray(wrenches, dtype=np.float64),
@@ -62,9 +56,8 @@ def hybrid_dynamics(
 
 
 @njit(cache=True)
-def hybrid(topology, bodies, params, custom, gravity, q, v, given, tau, wrenches, rows, dofs, scratch, a):
+def hybrid(topology, bodies, gravity, given, tau, wrenches, rows, dofs, scratch, a):
     """Fill in the accelerations `a` where they are not given."""
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
     spread_velocities(topology, bodies, rows)
     subtract_wrenches(wrenches, rows)
     n = topology.shape[0]

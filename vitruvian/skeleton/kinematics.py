@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, P, S, V, evaluate_joints
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, P, S, V, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import spread_velocities
 
@@ -31,8 +31,7 @@ def world_twists(skeleton: Skeleton, q: ArrayLike, *, workspace: Workspace | Non
 
 def bone_velocities(skeleton: Skeleton, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None) -> Array:
     """Body twist of each bone in its own frame, (n_bones, 6) [rad/s, m/s]."""
-    work = skeleton.workspace if workspace is None else workspace
-    _locate(skeleton, q, v, work)
+    work = prepare(skeleton, q, v, workspace)
     spread_velocities(skeleton.topology, skeleton.bodies, work.rows)
     return work.rows[:, V : V + 6].copy()
 
@@ -59,37 +58,22 @@ def frame_jacobian(skeleton: Skeleton, q: ArrayLike, bone: int | str, *, world: 
 
 def joint_transforms(skeleton: Skeleton, q: ArrayLike) -> Array:
     """Each bone relative to its parent, placement included, (n_bones, 4, 4)."""
-    _locate(skeleton, q, None, None)
-    rows = skeleton.workspace.rows
+    rows = prepare(skeleton, q, None, None).rows
     out = np.zeros((skeleton.n_bones, 4, 4))
     out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, P : P + 3], 1.0
     return out
 
 
 def _locate(skeleton: Skeleton, q: ArrayLike, v: ArrayLike | None, workspace: Workspace | None) -> tuple[Array, Array]:
-    q = np.ascontiguousarray(q, dtype=np.float64)
-    work = skeleton.workspace if workspace is None else workspace
+    work = prepare(skeleton, q, v, workspace)
     poses, twists = np.empty((skeleton.n_bones, 4, 4)), np.empty((skeleton.n_v, 6))
-    locate(
-        skeleton.topology,
-        skeleton.bodies,
-        skeleton.params,
-        skeleton.custom_rows(q),
-        q,
-        np.zeros(skeleton.n_v) if v is None else np.ascontiguousarray(v, dtype=np.float64),
-        work.rows,
-        work.dofs,
-        work.scratch,
-        poses,
-        twists,
-    )
+    locate(skeleton.topology, work.rows, work.dofs, poses, twists)
     return poses, twists
 
 
 @njit(cache=True)
-def locate(topology, bodies, params, custom, q, v, rows, dofs, scratch, poses, twists):
-    """Evaluate the joints, then fill poses (n, 4, 4) and world twists (n_v, 6)."""
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
+def locate(topology, rows, dofs, poses, twists):
+    """Fill poses (n, 4, 4) and world twists (n_v, 6) from evaluated joints."""
     for i in range(topology.shape[0]):
         row, T = rows[i], poses[i]
         parent = topology[i, PARENT]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.skeleton.evaluate import DOF_WIDTH, PARAM, ROW_WIDTH, SCRATCH_SIZE, S
+from vitruvian.skeleton.evaluate import COORDINATES, DOF_WIDTH, GENERAL, PARAM, ROW_WIDTH, SCRATCH_SIZE, S
 from vitruvian.skeleton.joints import Custom, Joint, SurfaceSpline
 from vitruvian.skeleton.joints.custom import ROW as CUSTOM_WIDTH
 
@@ -26,6 +26,7 @@ class Workspace:
 
     rows: Array  # (n_bones, ROW_WIDTH)
     dofs: Array  # (n_v, DOF_WIDTH); constant Jacobians are written once, here
+    hessians: Array  # (joints whose Jacobian changes, 7, 7, 6): [a, b] = ∂s_a/∂q_b
     scratch: Array
 
 
@@ -140,6 +141,11 @@ class Skeleton:
         return moved
 
     @cached_property
+    def still(self) -> Array:
+        """Zero velocity, (n_v,)."""
+        return np.zeros(self.n_v)
+
+    @cached_property
     def workspace(self) -> Workspace:
         """The scratch memory that algorithms use when they are given none."""
         return self.new_workspace()
@@ -147,7 +153,13 @@ class Skeleton:
     def new_workspace(self) -> Workspace:
         dofs = np.zeros((self.n_v, DOF_WIDTH))
         dofs[:, S : S + 6] = self.jacobian
-        return Workspace(np.zeros((self.n_bones, ROW_WIDTH)), dofs, np.zeros(SCRATCH_SIZE))
+        changing = int((self.topology[:, GENERAL] >= 0).sum())
+        return Workspace(
+            np.zeros((self.n_bones, ROW_WIDTH)),
+            dofs,
+            np.zeros((changing, COORDINATES, COORDINATES, 6)),
+            np.zeros(SCRATCH_SIZE),
+        )
 
     def custom_rows(self, q: Array) -> Array:
         """Joints of the user's own, evaluated at q for the kernels, (n_custom, CUSTOM_WIDTH)."""

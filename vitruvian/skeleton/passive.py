@@ -111,17 +111,7 @@ def _body_springs(
         gather(poses, springs.bones[s], springs.points[s], np.array([-u, u]), sums)
         project(skeleton.topology, twists, sums, np.empty(skeleton.n_v))
         # `derive` differentiates Jᵀ(x) u with the points moving: that is [u · dJ/dq]
-        derive(
-            skeleton.topology,
-            skeleton.params,
-            skeleton.custom_rows(q),
-            q,
-            poses,
-            twists,
-            sums,
-            skeleton.workspace.scratch,
-            geometry,
-        )
+        derive(skeleton.topology, poses, twists, sums, skeleton.workspace.hessians, geometry)
         yield s, column, force, across, geometry
 
 

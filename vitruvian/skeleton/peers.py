@@ -40,33 +40,36 @@ Array = np.ndarray
 
 @dataclass
 class PinocchioTwin:
-    """model, data: Pinocchio's own. Only a free joint's velocity is ordered differently (linear first)."""
+    """model, data: Pinocchio's own. Only the order of numbers differs."""
 
     pin: Any
     model: Any
     data: Any
     skeleton: Skeleton
 
+    at_q: Array  # where our coordinates stand in theirs
+    at_v: Array  # where our velocities stand in theirs
+
     def q(self, q: Array) -> Array:
-        """Our coordinates in Pinocchio's order: quaternions are (x, y, z, w) there."""
-        parts = []
-        for i, joint in enumerate(self.skeleton.joints):
-            x = q[self.skeleton.q_start[i] : self.skeleton.q_start[i + 1]]
-            if isinstance(joint, Ball):
-                x = x[[1, 2, 3, 0]]
-            elif isinstance(joint, Free):
-                x = x[[0, 1, 2, 4, 5, 6, 3]]
-            parts.append(x)
-        return np.concatenate(parts)
+        """Our coordinates in Pinocchio's order."""
+        out = np.empty(len(self.at_q))
+        out[self.at_q] = q
+        return out
 
     def v(self, v: Array) -> Array:
-        """Velocities, accelerations or forces to Pinocchio's order; its own inverse."""
-        out = np.array(v, dtype=float)
-        for i, joint in enumerate(self.skeleton.joints):
-            if isinstance(joint, Free):
-                a = self.skeleton.v_start[i]
-                out[a : a + 6] = np.concatenate([v[a + 3 : a + 6], v[a : a + 3]])
+        """Velocities, accelerations or forces in Pinocchio's order."""
+        out = np.empty(len(self.at_v))
+        out[self.at_v] = v
         return out
+
+    def ours(self, v: Array) -> Array:
+        """Pinocchio's velocities, accelerations or forces in our order."""
+        return np.asarray(v)[self.at_v]
+
+    def our_matrix(self, upper: Array) -> Array:
+        """Pinocchio's symmetric matrix, of which it fills the upper half, in our order."""
+        M = np.triu(upper)
+        return (M + np.triu(M, 1).T)[np.ix_(self.at_v, self.at_v)]
 
 
 def pinocchio_twin(skeleton: Skeleton) -> PinocchioTwin:
@@ -77,26 +80,27 @@ def pinocchio_twin(skeleton: Skeleton) -> PinocchioTwin:
         raise MissingExtra("Pinocchio", "pip install pin") from None
     model = pin.Model()
     model.gravity.linear = skeleton.gravity
-    joint_of: list[int] = []
-    offset: list[Any] = []  # where a bone stands in the frame of the Pinocchio joint that carries it
-    for i, joint in enumerate(skeleton.joints):
-        p = skeleton.parent[i]
-        parent = joint_of[p] if p >= 0 else 0
-        placement = pin.SE3(skeleton.bodies[i, :9].reshape(3, 3).copy(), skeleton.bodies[i, 9:12].copy())
-        placement = (offset[p] if p >= 0 else pin.SE3.Identity()) * placement
+    joint_of: dict[int, int] = {-1: 0}
+    offset: dict[int, Any] = {-1: pin.SE3.Identity()}  # where a bone stands in the frame of the joint that carries it
+    at_q, at_v = np.empty(skeleton.n_q, dtype=int), np.empty(skeleton.n_v, dtype=int)
+    for i in _depth_first(skeleton):  # Pinocchio wants each subtree in one piece
+        joint, p = skeleton.joints[i], int(skeleton.parent[i])
+        placement = offset[p] * pin.SE3(skeleton.bodies[i, :9].reshape(3, 3).copy(), skeleton.bodies[i, 9:12].copy())
         if isinstance(joint, Fixed):
-            joint_of.append(parent)
-            offset.append(placement)
+            joint_of[i], offset[i] = joint_of[p], placement
         else:
-            joint_of.append(
-                model.addJoint(parent, _pinocchio_joint(pin, joint, skeleton.names[i]), placement, skeleton.names[i])
-            )
-            offset.append(pin.SE3.Identity())
-        m = float(skeleton.bodies[i, 12])
-        c = skeleton.coms[i]
-        inertia = pin.Inertia(m, c, _about_com(skeleton, i))
+            theirs = _pinocchio_joint(pin, joint, skeleton.names[i])
+            joint_of[i] = model.addJoint(joint_of[p], theirs, placement, skeleton.names[i])
+            offset[i] = pin.SE3.Identity()
+            added = model.joints[joint_of[i]]
+            # quaternions are (x, y, z, w) there, and a free joint's velocity is linear first
+            q_order = {Ball: [3, 0, 1, 2], Free: [0, 1, 2, 6, 3, 4, 5]}.get(type(joint), range(joint.n_q))
+            v_order = [3, 4, 5, 0, 1, 2] if isinstance(joint, Free) else range(joint.n_v)
+            at_q[skeleton.q_start[i] : skeleton.q_start[i + 1]] = added.idx_q + np.array(q_order)
+            at_v[skeleton.v_start[i] : skeleton.v_start[i + 1]] = added.idx_v + np.array(v_order)
+        inertia = pin.Inertia(float(skeleton.bodies[i, 12]), skeleton.coms[i], _about_com(skeleton, i))
         model.appendBodyToJoint(joint_of[i], inertia, offset[i])
-    return PinocchioTwin(pin, model, model.createData(), skeleton)
+    return PinocchioTwin(pin, model, model.createData(), skeleton, at_q, at_v)
 
 
 @dataclass
@@ -201,6 +205,18 @@ def mujoco_twin(skeleton: Skeleton) -> MujocoTwin:
                 base = int(getattr(model.jnt(first), address)[0])
                 at[start[i] : start[i + 1]] = base + np.arange(start[i + 1] - start[i])
     return MujocoTwin(mujoco, model, mujoco.MjData(model), skeleton, at_q, at_v)
+
+
+def _depth_first(skeleton: Skeleton) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for i, p in enumerate(skeleton.parent):
+        children.setdefault(int(p), []).append(i)
+    order: list[int] = []
+    waiting = list(reversed(children[-1]))
+    while waiting:
+        order.append(waiting.pop())
+        waiting += reversed(children.get(order[-1], []))
+    return order
 
 
 def _about_com(skeleton: Skeleton, i: int) -> Array:

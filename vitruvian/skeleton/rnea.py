@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from vitruvian.skeleton.aba import NO_WRENCHES
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, evaluate_joints
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import (
     add_wrench_to_parent,
@@ -36,30 +36,23 @@ def inverse_dynamics(
     """Generalized forces [N m or N], (n_v,), that bring the accelerations a (n_v,) about, against gravity and wrenches.
 
     With a = 0 this is the bias force: Coriolis, centrifugal, gravity. Arguments as in `forward_dynamics`."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
-    work = skeleton.workspace if workspace is None else workspace
+    work = prepare(skeleton, q, v, workspace)
     out = np.empty(skeleton.n_v)
     rnea(
         skeleton.topology,
         skeleton.bodies,
-        skeleton.params,
-        skeleton.custom_rows(q),
         skeleton.gravity,
-        q,
-        np.ascontiguousarray(v, dtype=np.float64),
         np.ascontiguousarray(a, dtype=np.float64),
         NO_WRENCHES if wrenches is None else np.ascontiguousarray(wrenches, dtype=np.float64),
         work.rows,
         work.dofs,
-        work.scratch,
         out,
     )
     return out
 
 
 @njit(cache=True)
-def rnea(topology, bodies, params, custom, gravity, q, v, a, wrenches, rows, dofs, scratch, out):
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
+def rnea(topology, bodies, gravity, a, wrenches, rows, dofs, out):
     spread_velocities(topology, bodies, rows)
     subtract_wrenches(wrenches, rows)
     n = topology.shape[0]

@@ -16,8 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from vitruvian.skeleton.evaluate import CODE, NV, PARENT, V0, joint_hessian
-from vitruvian.skeleton.joints.base import CYLINDRICAL
+from vitruvian.skeleton.evaluate import GENERAL, NV, PARENT, V0
 from vitruvian.skeleton.kinematics import world_twists
 from vitruvian.skeleton.model import Skeleton, Workspace
 
@@ -36,7 +35,6 @@ def generalized_forces(
     """τ = Σ Jᵀf, (n_v,), of forces [N] (n, 3) in world axes at points [m] (n, 3) of bones (n,), in the bones' frames.
 
     Bone -1 is the world, on which forces have no effect."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
     poses, twists = world_twists(skeleton, q, workspace=workspace)
     sums = np.zeros((skeleton.n_bones, 12))
     gather(poses, *_points(bones, points, forces), sums)
@@ -57,14 +55,13 @@ def geometric_stiffness(
     """dτ/dq (n_v, n_v) of `generalized_forces` while the forces keep their world direction and size.
 
     Column j is the derivative along velocity j (for ball and free joints: along the body-frame rotation)."""
-    q = np.ascontiguousarray(q, dtype=np.float64)
     work = skeleton.workspace if workspace is None else workspace
     poses, twists = world_twists(skeleton, q, workspace=work)
     sums = np.zeros((skeleton.n_bones, 12))
     gather(poses, *_points(bones, points, forces), sums)
     out = np.zeros((skeleton.n_v, skeleton.n_v))
     project(skeleton.topology, twists, sums, np.empty(skeleton.n_v))
-    derive(skeleton.topology, skeleton.params, skeleton.custom_rows(q), q, poses, twists, sums, work.scratch, out)
+    derive(skeleton.topology, poses, twists, sums, work.hessians, out)
     return out
 
 
@@ -111,17 +108,14 @@ def project(topology, twists, sums, out):
 
 
 @njit(cache=True)
-def derive(topology, params, custom, q, poses, twists, sums, scratch, out):
-    """Add dτ/dq to `out`; sums are those of subtrees, as `project` leaves them."""
-    G, jacobian = scratch[0:12], scratch[12:54].reshape(7, 6)
-    hessian = scratch[54:348].reshape(7, 7, 6)
+def derive(topology, poses, twists, sums, hessians, out):
+    """Add dτ/dq to `out`; sums are those of subtrees, as `project` leaves them; joints have been evaluated."""
     for i in range(topology.shape[0]):
         v0, nv = topology[i, V0], topology[i, NV]
         S = sums[i]
         m0, m1, m2 = S[8] - S[10], S[9] - S[5], S[4] - S[6]
-        if nv > 0 and topology[i, CODE] > CYLINDRICAL:  # joints whose own Jacobian changes
-            joint_hessian(topology, params, custom, q, i, G, jacobian, hessian, scratch[348:])
-            T = poses[i]
+        if topology[i, GENERAL] >= 0:  # a joint whose own Jacobian changes
+            hessian, T = hessians[topology[i, GENERAL]], poses[i]
             # W of the subtree in the bone's frame: Ad_Tᵀ W
             a0 = m0 - (T[1, 3] * S[2] - T[2, 3] * S[1])
             a1 = m1 - (T[2, 3] * S[0] - T[0, 3] * S[2])

@@ -75,6 +75,8 @@ class SurfaceSpline(Joint):
         low, high = self.bounds[d]
         if not high > low:
             raise InputError(f"spline joint: coordinate {d} has an empty domain")
+        if not self.periodic[d] and m < k:
+            raise InputError(f"spline joint: coordinate {d} has {m} controls, too few for order {k}")
         if self.periodic[d]:
             b = np.linspace(low, high, m + 1) if breaks is None else np.asarray(breaks, dtype=float)
             knots = periodic_knots(b, k)
