@@ -14,7 +14,7 @@ from numba import njit
 
 Array = np.ndarray
 
-CREASE = np.cos(np.deg2rad(42.0))
+CREASE = np.cos(np.deg2rad(55.0))
 
 
 @dataclass(frozen=True)

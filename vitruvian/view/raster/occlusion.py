@@ -16,7 +16,7 @@ from vitruvian.view.raster.hit import ball_hit, triangle_hit
 
 TAPS = 14
 BIAS = 0.12
-STRENGTH = 2.1
+STRENGTH = 2.9
 MOST_PIXELS = 90.0  # greatest reach on the half-size picture
 TILE = 16  # pixels along a side of the tiles that say where solids are near
 
