@@ -4,8 +4,8 @@
 with R the torque of each muscle at full activation. The Lagrangian gives a(y) = clip(R^T y / w^2, 0, upper), so there
 are as many unknowns y as joint coordinates, not muscles: R a(y) = torque is solved by Newton steps with H = R
 diag(1/w^2, free a) R^T. A proximal term (e/2)|y - y_k|^2 keeps H regular, and drops out after one or two outer
-rounds. If the muscles cannot give the torque, the same problem with y_k = 0 is the least-squares answer, and the
-coordinate that is short is named. Warm-started with the last y.
+rounds. If the muscles cannot give the torque, the same problem with y_k = 0 (and e lowered step by step) is the
+least-squares answer, and the coordinate that is short is named. Warm-started with the last y.
 """
 
 from __future__ import annotations
@@ -106,9 +106,15 @@ class ActivationSolver:
                 break
             last = off
         if not exact:
-            y[:] = 0.0 if start is None else start
-            steps, _ = _newton(*args, zero, self.proximal, y, a, 4 * self.max_newton, 0.1 * goal)
-            total += steps
+            converged = False
+            if start is not None:  # the last answer may have been a least-squares one too
+                y[:] = start
+                steps, converged = _newton(*args, zero, self.proximal, y, a, self.max_newton, 0.1 * goal)
+                total += steps
+            y[:] = y if converged else 0.0
+            for soft in () if converged else self.proximal * 10.0 ** np.arange(8.0, -1.0, -1.0):
+                steps, _ = _newton(*args, zero, soft, y, a, self.max_newton, 0.1 * goal)
+                total += steps
         return Activations(a, y, R.torques(a) - torque, total, exact)
 
 

@@ -81,8 +81,11 @@ class ComputedMuscleControl:
         coactivation: Mapping[str, float] | float = 0.0,
         upper: float | None = 1.0,
         regions: bool = False,
+        weight: Array | None = None,
     ):
-        """coactivation: one number, or by part ("left arm": 0.5). regions: Lee's part-by-part solve."""
+        """coactivation: one number, or by part ("left arm": 0.5). regions: Lee's part-by-part solve. weight: w of
+        (5.5),
+        shape (n_muscles,); a larger one spares its muscle."""
         self.body, self.motion, self.gains = body, motion, gains or Gains()
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")
@@ -90,6 +93,7 @@ class ComputedMuscleControl:
         self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
         self.solver = ActivationSolver(upper=upper, slack=self._slack)
         self.regions = regions
+        self.weight = body.muscles.weight if weight is None else np.asarray(weight, dtype=float)
         self.part_gamma = _part_values(coactivation)
         self._row_part = body.coordinate_part[self.inverse.driven]
         self.coactivation = self.part_gamma[_muscle_part(body)]
@@ -127,7 +131,7 @@ class ComputedMuscleControl:
         demand = self.inverse.demand(
             state, wanted, dt, load=own.sensed_load, wrench=own.sensed_wrench, condense=not self.regions
         )
-        weight = self.body.muscles.weight
+        weight = self.weight
         if self.regions:
             warm = {PARTS.index(k): w for k, w in own.regions.items()}
             a = by_region(self.solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)

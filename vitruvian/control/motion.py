@@ -6,7 +6,9 @@ samples, such as motion capture. Key poses come from readable TOML files:
     [[key]]
     time = 0.0
     pose = { elbow = 10, arm = { direction = [0.1, 0, -1] } }
-A key's pose starts from the key before it, so that only what changes needs writing.
+A key's pose starts from the key before it, so that only what changes needs writing. `timing = "flow"` passes the keys
+without stopping at them; `ribs = "given"` takes rib angles from the keys, else the rib cage follows the spine; `loop
+= true` repeats.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation, RotationSpline
 
 from vitruvian.anatomy.body import Body
 from vitruvian.control.poses import pose
-from vitruvian.control.relax import Relaxer
+from vitruvian.control.relax import CAGE, PASSIVE, Relaxer
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.skeleton import difference, integrate
 
@@ -111,7 +115,28 @@ class SampledMotion:
         return q, (1 - u) * self.v[k] + u * self.v[k + 1], (1 - u) * self.a[k] + u * self.a[k + 1]
 
 
-def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMotion:
+def flowing(motion: KeyMotion, rate: float = 240.0) -> SampledMotion:
+    """The same keys passed without stopping: cubic splines (on SO(3) for ball joints), sampled at `rate` [1/s]."""
+    s, t = motion.body.skeleton, motion.times
+    if len(t) < 3:
+        raise InputError("a flowing motion needs three keys or more")
+    at = np.arange(int(np.ceil((t[-1] - t[0]) * rate)) + 1) / rate + t[0]
+    at = np.minimum(at, t[-1])
+    q = np.empty((len(at), s.n_q))
+    for i, joint in enumerate(s.joints):
+        columns = slice(int(s.q_start[i]), int(s.q_start[i + 1]))
+        keys = motion.keys[:, columns]
+        if joint.n_q == joint.n_v:
+            q[:, columns] = CubicSpline(t, keys, bc_type="clamped")(at) if joint.n_q else 0.0
+            continue
+        if joint.n_v == 6:
+            q[:, columns.start : columns.start + 3] = CubicSpline(t, keys[:, :3], bc_type="clamped")(at)
+        turns = RotationSpline(t, Rotation.from_quat(keys[:, -4:], scalar_first=True))
+        q[:, columns.stop - 4 : columns.stop] = turns(at).as_quat(scalar_first=True)
+    return SampledMotion.from_poses(motion.body, 1.0 / rate, q)
+
+
+def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMotion | SampledMotion:
     """A motion from a TOML file, or one of the package's own by name ("curl"). relax: ribs, sternum and hyoid follow
     the
     spine in each key pose."""
@@ -121,9 +146,12 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{what}: {error}") from None
     keys = table.get("key")
-    if not isinstance(keys, list) or not keys or set(table) - {"key", "loop", "about"}:
-        raise InputError(f"{what}: a motion is a list of [[key]] tables, with 'loop' and 'about' if wanted")
-    relaxer = Relaxer(body) if relax else None
+    if not isinstance(keys, list) or not keys or set(table) - {"key", "loop", "about", "ribs", "timing"}:
+        raise InputError(f"{what}: a motion is a list of [[key]] tables; beside it only about, loop, ribs, timing")
+    for word, known in (("ribs", ("follow", "given")), ("timing", ("rest", "flow"))):
+        if table.get(word, known[0]) not in known:
+            raise InputError(f"{what}: {word} must be {' or '.join(known)}, got '{table[word]}'")
+    relaxer = Relaxer(body, PASSIVE if table.get("ribs") == "given" else CAGE) if relax else None
     times, poses = [], []
     q = body.default_q
     for number, key in enumerate(keys, 1):
@@ -133,9 +161,10 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
         times.append(float(key["time"]))
         poses.append(relaxer.rest(q) if relaxer else q)
     try:
-        return KeyMotion.through(body, times, poses, loop=bool(table.get("loop", False)))
+        motion = KeyMotion.through(body, times, poses, loop=bool(table.get("loop", False)))
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
+    return flowing(motion) if table.get("timing") == "flow" else motion
 
 
 def _read(source: str | Path) -> tuple[str, str]:

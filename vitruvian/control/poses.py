@@ -5,7 +5,8 @@ A pose is a table from words to degrees:
     shoulder = [10, 60, 0]         a ball joint: rotation vector, as seen on the left side
     arm = { direction = [0.1, 0, -1], twist = 0 }   upper arm by where it points (x outward, y back, z up), then about
     itself chest = [20, 0, 0], head = [10, 0, 30]   rotation vectors against the pelvis, met by bending the spine evenly
-    pelvis = { shift = [0, 0, -0.1], turn = [0, 0, 0] }   shift in metres
+    pelvis = { shift = [0, 0, -0.1], turn = [0, 0, 0] }   shift in metres, both against the default pose
+    feet = 0                       legs such that both feet stand as in the default pose, so many metres higher
 Equal numbers on both sides mean mirrored poses. + is flexion at elbow and knee, extension at wrist and hip (see
 `joints.csv`).
 """
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.control.legs import plant_feet
 from vitruvian.control.spine import bend_spine
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints import Ball
@@ -40,12 +42,15 @@ def pose(body: Body, table: Mapping[str, Any], start: Array | None = None, what:
     """Joint coordinates (n_q,) of a pose, from the body's default pose or `start`; `what` names it in errors."""
     q = (body.default_q if start is None else start).copy()
     spine = {}
+    lift = None
     for word, value in table.items():
         try:
             if word in ("chest", "head"):
                 spine[word] = np.radians(_numbers(value, 3, word))
             elif word == "pelvis":
                 _move_pelvis(body, q, value)
+            elif word == "feet":
+                lift = float(_numbers(value, 1, word)[0])
             elif word in _ARMS:
                 for side in _ARMS[word]:
                     _point_arm(body, q, side, value)
@@ -56,6 +61,11 @@ def pose(body: Body, table: Mapping[str, Any], start: Array | None = None, what:
             raise InputError(f"{what}: {error}") from None
     if spine:
         q = bend_spine(body, q, **spine)
+    if lift is not None:
+        try:
+            q = plant_feet(body, q, lift)
+        except InputError as error:
+            raise InputError(f"{what}: {error}") from None
     return q
 
 
@@ -94,9 +104,9 @@ def _move_pelvis(body: Body, q: Array, value: Any) -> None:
         raise InputError("the pelvis of this body is fixed")
     if not isinstance(value, Mapping) or set(value) - {"shift", "turn"}:
         raise InputError("'pelvis' needs a table with 'shift' [m] and 'turn' [degrees]")
-    q[:3] += _numbers(value.get("shift", (0, 0, 0)), 3, "shift")
+    q[:3] = body.default_q[:3] + _numbers(value.get("shift", (0, 0, 0)), 3, "shift")
     turn = exp_so3(np.radians(_numbers(value.get("turn", (0, 0, 0)), 3, "turn")))
-    q[3:7] = quaternion_product(quaternion_from_rotation(turn), q[3:7])
+    q[3:7] = quaternion_product(quaternion_from_rotation(turn), body.default_q[3:7])
 
 
 def _numbers(value: Any, n: int, word: str) -> Array:

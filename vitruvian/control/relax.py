@@ -15,7 +15,8 @@ from vitruvian.errors import Diverged
 from vitruvian.muscle.implicit import BodyStepper
 
 Array = np.ndarray
-CAGE = (*(f"Rb{i}" for i in range(2, 11)), "Ste", *(f"Cc{i}" for i in range(2, 7)), "Hyo", "Thy")
+PASSIVE = ("Ste", *(f"Cc{i}" for i in range(2, 7)), "Hyo", "Thy")
+CAGE = (*(f"Rb{i}" for i in range(2, 11)), *PASSIVE)
 
 
 class Relaxer:

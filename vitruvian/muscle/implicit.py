@@ -29,6 +29,7 @@ class Contacts:
 
     bones: tuple[str, ...] = ()
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # [m] in the bones' frames, shape (n, 3)
+    radius: Array | float = 0.0  # of the ball about each point that touches [m], a number or shape (n,)
     height: float = 0.0  # of the ground [m]
     stiffness: float = 3e4  # [N/m] a point
     damping: float = 300.0  # [N s/m]
@@ -83,6 +84,7 @@ class Work(NamedTuple):
 
     rows: Array
     dofs: Array
+    hessians: Array
     scratch: Array
     poses: Array  # (n_bones, 4, 4)
     screws: Array  # (n_v, 6)
@@ -225,6 +227,7 @@ class BodyStepper:
         return Work(
             rows=scratch.rows,
             dofs=scratch.dofs,
+            hessians=scratch.hessians,
             scratch=scratch.scratch,
             poses=np.zeros((n, 4, 4)),
             screws=np.zeros((v, 6)),
@@ -259,6 +262,7 @@ def _links(skeleton: Skeleton, contacts: Contacts) -> LinkArrays:
     if n:
         numbers[:n] = np.column_stack([springs.stiffness, springs.damping, springs.rest_length])
     numbers[n:] = [contacts.stiffness, contacts.damping, contacts.height]
+    numbers[n:, 2] += contacts.radius
     start, column, sign = [0], [], []
     moved = np.concatenate([skeleton.supports, np.zeros((1, skeleton.n_v), dtype=bool)])  # bone -1 is the world
     for a, b in bones:

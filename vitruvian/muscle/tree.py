@@ -31,6 +31,7 @@ def forward(
     v: Array,
     rows: Array,
     dofs: Array,
+    hessians: Array,
     scratch: Array,
     poses: Array,  # (n_bones, 4, 4)
     screws: Array,  # (n_v, 6)
@@ -38,7 +39,7 @@ def forward(
     composite: Array,  # (n_bones, 10): mass, m com, moments about the world's origin
 ) -> None:
     """Fill poses, screws, velocities, bias accelerations, inertial forces and inertias of all bones."""
-    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, scratch)
+    evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, hessians, scratch)
     for i in range(topology.shape[0]):
         p = topology[i, PARENT]
         T, row, m = poses[i], rows[i], moving[i]

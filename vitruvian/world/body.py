@@ -28,9 +28,9 @@ from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal
 
 Array = np.ndarray
 CAMERAS = (
-    Camera("front", (0.55, -3.9, 1.25), (0.0, 0.0, 0.98)),
-    Camera("side", (3.9, -0.6, 1.25), (0.0, 0.0, 0.98)),
-    Camera("back", (-0.55, 3.9, 1.35), (0.0, 0.0, 0.98)),
+    Camera("front", (0.75, -4.9, 1.35), (0.0, 0.0, 0.95)),
+    Camera("side", (4.9, -0.75, 1.35), (0.0, 0.0, 0.95)),
+    Camera("back", (-0.75, 4.9, 1.45), (0.0, 0.0, 0.95)),
     Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
 )
 
