@@ -20,7 +20,10 @@ RECORDING_WRITERS = {
     ".usda": "vitruvian.exchange.usd:write_usd",
     ".usdc": "vitruvian.exchange.usd:write_usd",
 }
-MODEL_WRITERS: dict[str, str] = {}
+MODEL_WRITERS: dict[str, str] = {
+    ".xml": "vitruvian.exchange.mjcf:write_mjcf",
+    ".osim": "vitruvian.exchange.osim:write_osim",
+}
 
 
 def export_recording(recording: Any, out: str | Path, progress: Callable[[float, float], None] | None = None) -> Path:

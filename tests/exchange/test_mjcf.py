@@ -1,0 +1,111 @@
+"""Exported MJCF: MuJoCo sees the same bones, masses and tendons; what it cannot hold is refused by name."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy.human import arm, human
+from vitruvian.errors import InputError
+from vitruvian.exchange.agreement import mjcf_agreement
+from vitruvian.exchange.export import export_model
+from vitruvian.exchange.mjcf import write_mjcf
+from vitruvian.muscle import LinearHill, MuscleBuilder
+from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
+from vitruvian.spatial import rotation_about, transform
+
+mujoco = pytest.importorskip("mujoco")
+
+
+def chain(*joints, springs=False):
+    """A branching chain with one bone per joint, each tilted in its parent, and a muscle from root to tip."""
+    builder = SkeletonBuilder()
+    last = None
+    for k, joint in enumerate(joints):
+        inertia = Inertia(1.0 + k, (0.01 * k, 0.02, -0.05), np.diag([0.02, 0.03, 0.04]))
+        tilt = transform(rotation_about((0.6, 0.0, 0.8), 0.3 * k), (0.1, 0.02 * k, -0.2))
+        parent = None if k == 0 else ("b0" if k == 3 else last)
+        builder.add_bone(f"b{k}", parent=parent, joint=joint, placement=tilt, inertia=inertia)
+        last = f"b{k}"
+    if springs:
+        builder.add_spring("s", "b0", (0.0, 0.1, 0.0), last, (0.0, 0.0, 0.1), 100.0, 1.0, 0.05)
+    skeleton = builder.build()
+    muscles = MuscleBuilder(skeleton)
+    middle = f"b{len(joints) // 2}"
+    points = [("b0", (0.0, 0.05, 0.0)), (middle, (0.03, 0.0, -0.1)), (last, (0.0, 0.02, -0.1))]
+    muscles.add_muscle("m", points, LinearHill(100.0, 0.3))
+    return SimpleNamespace(
+        name="chain", skeleton=skeleton, muscles=muscles.build(), default_q=skeleton.neutral_q(), scale=1.0
+    )
+
+
+@pytest.fixture(scope="module")
+def left_arm():
+    return arm("left")
+
+
+@pytest.mark.parametrize(
+    "joints",
+    [
+        (Free(), Ball(), Revolute((0.0, 0.6, 0.8)), Universal((1.0, 0.0, 0.0), (0.0, 0.8, 0.6)), Fixed()),
+        (Fixed(), Prismatic((0.0, 0.6, 0.8)), Cylindrical((0.6, 0.8, 0.0)), Planar((0.0, 0.6, 0.8)), Ball()),
+    ],
+)
+def test_mujoco_agrees_for_every_joint_that_it_has(joints):
+    found = mjcf_agreement(chain(*joints, springs=True), 10)
+    assert max(found.values()) < 1e-12, found
+
+
+def test_mujoco_agrees_for_the_arm(left_arm):
+    found = mjcf_agreement(left_arm, 10)
+    assert max(found.values()) < 1e-12, found
+
+
+def test_whole_body_loads_runs_and_weighs_the_same(tmp_path):
+    body = human()
+    export_model(body, tmp_path / "human.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "human.xml"))
+    assert (model.nv, model.nu, model.ntendon) == (163, 846, 846 + 18)
+    assert model.body_mass.sum() == pytest.approx(body.skeleton.mass, abs=1e-12)
+    data = mujoco.MjData(model)
+    for _ in range(10):
+        mujoco.mj_step(model, data)
+    assert np.isfinite(data.qpos).all()
+    assert np.abs(data.qvel).max() < 10.0
+
+
+def test_muscle_pulls_with_f_max_at_rest_length(left_arm, tmp_path):
+    """In the default pose every muscle has its rest length, where MuJoCo's curves are 1 as well."""
+    write_mjcf(left_arm, tmp_path / "arm.xml", geoms="none")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
+    data = mujoco.MjData(model)
+    data.act[:] = 1.0
+    mujoco.mj_forward(model, data)
+    ids = [model.actuator(name).id for name in left_arm.muscles.names]
+    assert np.allclose(-data.actuator_force[ids], left_arm.muscles.f_max, rtol=1e-6)
+
+
+def test_meshes_lie_beside_the_file_and_load(left_arm, tmp_path):
+    pytest.importorskip("myo_sim")
+    write_mjcf(left_arm, tmp_path / "arm.xml", geoms="meshes")
+    assert (tmp_path / "arm_bones" / "Hu_l.stl").exists()
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml")).nmesh == left_arm.n_bones
+
+
+def test_a_joint_that_mujoco_has_not_is_named_or_held(tmp_path):
+    body = chain(Fixed(), Ball(), Elliptic(0.1, 0.05))
+    with pytest.raises(InputError, match="Elliptic joint of bone 'b2'"):
+        write_mjcf(body, tmp_path / "a.xml")
+    write_mjcf(body, tmp_path / "a.xml", hold=True)
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "a.xml")).nv == 3
+
+
+def test_a_free_joint_inside_the_tree_is_refused(tmp_path):
+    with pytest.raises(InputError, match="bone 'b1' has a free joint"):
+        write_mjcf(chain(Fixed(), Free()), tmp_path / "a.xml")
+
+
+def test_unknown_geoms_are_refused(left_arm, tmp_path):
+    with pytest.raises(InputError, match="geoms must be one of rods, meshes, none"):
+        write_mjcf(left_arm, tmp_path / "a.xml", geoms="fur")

@@ -1,0 +1,62 @@
+"""What every model format asks of a skeleton, and how numbers and surfaces are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vitruvian.skeleton import Skeleton, joint_transforms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vitruvian.anatomy.body import Body
+
+Array = np.ndarray
+
+
+def placement(skeleton: Skeleton, i: int) -> Array:
+    """Where the joint of bone i stands in its parent's frame, shape (4, 4)."""
+    where = np.eye(4)
+    where[:3, :3] = skeleton.bodies[i, 0:9].reshape(3, 3)
+    where[:3, 3] = skeleton.bodies[i, 9:12]
+    return where
+
+
+def neutral_placement(skeleton: Skeleton, i: int) -> Array:
+    """Bone i in its parent's frame with its joint at neutral, shape (4, 4)."""
+    return np.asarray(joint_transforms(skeleton, skeleton.neutral_q())[i])
+
+
+def com_and_inertia(skeleton: Skeleton, i: int) -> tuple[Array, Array]:
+    """Centre of mass [m] (3,) and inertia about it [kg m²] (3, 3) of bone i, in its own frame."""
+    mass, com = float(skeleton.masses[i]), skeleton.coms[i]
+    xx, xy, xz, yy, yz, zz = skeleton.bodies[i, 16:22]
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return com, about_origin - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
+
+
+def number(value: float) -> str:
+    """With all its digits."""
+    return repr(float(value))
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Separated by spaces, with all their digits."""
+    return " ".join(repr(float(v)) for v in values)
+
+
+def write_surfaces(body: Body, folder: Path) -> list[str]:
+    """Write the surface of each bone to `folder`, as `<bone>.stl`; returns the bones."""
+    import trimesh
+    from trimesh.exchange.stl import export_stl
+
+    from vitruvian.anatomy.surfaces import bone_surfaces
+
+    surfaces = bone_surfaces(body)
+    folder.mkdir(exist_ok=True)
+    for name, (vertices, faces) in surfaces.items():
+        (folder / f"{name}.stl").write_bytes(export_stl(trimesh.Trimesh(vertices, faces, process=False)))
+    return list(surfaces)
