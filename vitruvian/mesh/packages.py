@@ -12,8 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from vitruvian.errors import InputError, MissingExtra, unknown_name
+from vitruvian.mesh.smooth import smoothed
 
 Array = np.ndarray
 
@@ -28,13 +31,40 @@ def myo_sim_mesh(name: str) -> tuple[Array, Array]:
 
 
 def bone_mesh(name: str, smooth: int = 0) -> tuple[Array, Array]:
-    """The same in our axes (x left, y back, z up), after `smooth` rounds of Loop subdivision (for coarse bones)."""
-    vertices, faces = myo_sim_mesh(name)
-    if smooth:
-        from trimesh.remesh import subdivide_loop
+    """The same in our axes (x left, y back, z up), after `smooth` rounds of `smoothed` (for coarse bones)."""
+    vertices, faces = smoothed(*myo_sim_mesh(name), rounds=smooth)
+    return vertices @ OPENSIM_TO_WORLD.T, faces
 
-        vertices, faces = subdivide_loop(vertices, faces, iterations=smooth)
-    return np.asarray(vertices) @ OPENSIM_TO_WORLD.T, np.asarray(faces)
+
+def rib_cage() -> list[tuple[Array, Array]]:
+    """The surface `thorax` taken apart, in our axes: sternum with cartilages first, then 24 ribs, each closed.
+
+    That file also carries an emblem on the chest (a closed part of 15,180 triangles and some open slivers), which is no
+    anatomy and is left out.
+    """
+    vertices, faces = bone_mesh("thorax")
+    parts = [part for part in connected_parts(vertices, faces) if is_closed(part[1]) and len(part[1]) < 5000]
+    return sorted(parts, key=lambda part: -len(part[1]))
+
+
+def connected_parts(vertices: Array, faces: Array) -> list[tuple[Array, Array]]:
+    """The surface's connected parts, each with its own vertices, in the order of their first vertex."""
+    i, j = faces[:, [0, 1, 2]].ravel(), faces[:, [1, 2, 0]].ravel()
+    links = coo_matrix((np.ones(len(i)), (i, j)), shape=(len(vertices),) * 2)
+    _, label = connected_components(links, directed=False)
+    parts = []
+    for part in np.unique(label[faces[:, 0]]):
+        own = faces[label[faces[:, 0]] == part]
+        used, renumbered = np.unique(own, return_inverse=True)
+        parts.append((vertices[used], renumbered.reshape(-1, 3)))
+    return parts
+
+
+def is_closed(faces: Array) -> bool:
+    """Whether every edge has exactly two triangles."""
+    edges = np.sort(np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    _, count = np.unique(edges, axis=0, return_counts=True)
+    return bool((count == 2).all())
 
 
 def myo_sim_folder() -> Path:

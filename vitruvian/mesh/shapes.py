@@ -12,6 +12,7 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.mesh.outline import signed_area, triangulate
+from vitruvian.mesh.smooth import split
 
 Array = np.ndarray
 Shape = tuple[Array, Array]
@@ -226,19 +227,9 @@ def _icosphere(subdivisions: int) -> Shape:
     triples = [t for t in combinations(range(12), 3) if near[t[0], t[1]] and near[t[1], t[2]] and near[t[0], t[2]]]
     faces = np.array([t if np.linalg.det(vertices[list(t)]) > 0.0 else t[::-1] for t in triples])
     for _ in range(subdivisions):
-        vertices, faces = _subdivided(vertices, faces)
+        vertices, faces = split(vertices, faces)
+        vertices /= np.linalg.norm(vertices, axis=1, keepdims=True)
     return vertices, faces
-
-
-def _subdivided(vertices: Array, faces: Array) -> Shape:
-    edges = np.sort(np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    unique, inverse = np.unique(edges, axis=0, return_inverse=True)
-    middle = vertices[unique].sum(axis=1)
-    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-    ab, bc, ca = inverse.reshape(3, -1) + len(vertices)
-    a, b, c = faces.T
-    new = np.vstack([np.column_stack(t) for t in ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))])
-    return np.vstack([vertices, middle]), new
 
 
 def _positive(what: str, *values: float) -> None:

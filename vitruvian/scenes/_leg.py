@@ -11,10 +11,15 @@ and masses are those of the 75 kg adult whose bone surfaces are shown (Delp et a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.optimize import brentq
 
 from vitruvian.mesh import bone_mesh
-from vitruvian.spatial import exp_se3, rotation_about, transform
+from vitruvian.skeleton import Inertia
+from vitruvian.spatial import Se3Spline, exp_se3, rotation_about, transform
+from vitruvian.spatial.fit import fit_curve, natural_coordinates
 from vitruvian.world.stage import Mesh
 
 Array = np.ndarray
@@ -27,12 +32,15 @@ SCREW_HOME = 2.2  # how much faster the lateral side rolls early than late (expo
 
 KNEE_CENTRE = np.array([0.0, 0.0036, -0.395])  # [m] in the femur, midway between the condyles' centres
 ANKLE_CENTRE = np.array([0.0, 0.0, -0.40])  # [m] in the tibia
-PATELLA_ARM = np.array([0.0, -0.048, -0.018])  # [m] of the patella's origin from the knee centre, knee extended
+PATELLA_ARM = np.array([0.0, -0.040, -0.014])  # [m] of the patella's origin from the knee centre, knee extended
 PELVIS_FROM_HIP = -np.array([-0.0835, 0.0707, -0.0661])  # [m] of the pelvis's origin from the right hip
 
-FEMUR = {"mass": 9.3014, "com": (0.0, 0.0, -0.20), "radii": (0.065, 0.065, 0.21)}
-SHANK = {"mass": 3.7075, "com": (0.0, 0.0, -0.1867), "radii": (0.045, 0.045, 0.20)}
-FOOT = {"mass": 1.25, "com": (0.0, -0.06, -0.03), "radii": (0.045, 0.12, 0.035)}
+SAMPLED = tuple(np.deg2rad((-10.0, 145.0)))  # flexion between which it is measured [rad]
+METRIC = 0.1  # displacement that counts as much as one radian when frames are compared [m]
+
+FEMUR = Inertia.ellipsoid(9.3014, (0.065, 0.065, 0.21), com=(0.0, 0.0, -0.20))
+SHANK = Inertia.ellipsoid(3.7075, (0.045, 0.045, 0.20), com=(0.0, 0.0, -0.1867))
+FOOT = Inertia.ellipsoid(1.25, (0.045, 0.12, 0.035), com=(0.0, -0.06, -0.03))
 
 
 def knee_transform(flexion: float) -> Array:
@@ -56,6 +64,57 @@ def knee_samples(
     return flexion, samples
 
 
+@dataclass(frozen=True)
+class Knee:
+    """A fitted knee: the curve of the tibia in the femur, and how far it stays from its samples ([m], [rad])."""
+
+    spline: Se3Spline
+    position_error: Array
+    rotation_error: Array
+
+    def coordinate(self, flexion: float) -> float:
+        """The joint coordinate at a flexion angle [rad]; flexion grows with it."""
+        low, high = self.spline.domain
+        return float(brentq(lambda q: flexion_angle(self.spline(q)) - flexion, low, high, xtol=1e-13))
+
+    def coordinate_range(self, low: float, high: float) -> tuple[float, float]:
+        """Coordinates between two flexion angles [rad]."""
+        return self.coordinate(low), self.coordinate(high)
+
+
+def fitted_knee(
+    *,
+    seed: int,
+    samples: int,
+    noise_position: float,
+    noise_angle: float,
+    controls: int,
+    smoothing: float,
+) -> Knee:
+    """Measure the knee with noise [m], [rad], then fit and smooth a curve on SE(3) (Lee 2008, section 6.4).
+
+    Coordinates are natural on the noisy path, less what noise alone adds to its length: they are scaled to the flexion
+    that was swept, so that the coordinate stays close to the flexion angle.
+    """
+    rng = np.random.default_rng(seed)
+    flexion, frames = knee_samples(rng, samples, noise_position, noise_angle, *SAMPLED)
+    coarse = frames[:: max(1, samples // 12)]  # steps that are long against the noise
+    length = natural_coordinates(coarse, length=METRIC)[-1]
+    q = np.linspace(0.0, length, samples) + flexion[0]
+    fit = fit_curve(q, frames, n_controls=controls, smoothing=smoothing, length=METRIC)
+    return Knee(fit.spline, fit.position_error, fit.rotation_error)
+
+
+def axis_of(spline: Se3Spline, q: float) -> tuple[Array, Array]:
+    """The instantaneous screw axis in the femur: its point nearest the knee centre [m] and its direction, (3,) each."""
+    pose, twist, _ = spline.evaluate(q)
+    omega = pose[:3, :3] @ twist[:3]
+    velocity = pose[:3, :3] @ twist[3:]
+    place = pose[:3, 3] + np.cross(omega, velocity) / (omega @ omega)
+    direction = omega / np.linalg.norm(omega)
+    return place + direction * (direction @ (KNEE_CENTRE - place)), direction
+
+
 def internal_rotation(tibia_in_femur: Array) -> float:
     """Axial rotation [rad] of the tibia from a transform, inwards positive (the other rotation is flexion)."""
     rotation = tibia_in_femur[:3, :3]
@@ -66,6 +125,18 @@ def flexion_angle(tibia_in_femur: Array) -> float:
     """Flexion [rad] of a transform."""
     rotation = tibia_in_femur[:3, :3]
     return float(np.arctan2(-rotation[1, 2], rotation[2, 2]))
+
+
+def shank_with_foot() -> Inertia:
+    """Shank and foot as one body in the tibia's frame."""
+    shank, foot = SHANK, FOOT.moved(transform(None, ANKLE_CENTRE))
+    mass = shank.mass + foot.mass
+    com = (shank.mass * np.asarray(shank.com) + foot.mass * np.asarray(foot.com)) / mass
+    matrix = np.zeros((3, 3))
+    for part in (shank, foot):
+        r = np.asarray(part.com) - com
+        matrix += np.asarray(part.matrix) + part.mass * ((r @ r) * np.eye(3) - np.outer(r, r))
+    return Inertia(mass, com, matrix)
 
 
 def patella_pose(femur: Array, flexion: float) -> Array:
@@ -102,5 +173,5 @@ _OFFSETS = {
 
 
 def _placed(bone: str) -> tuple[Array, Array]:
-    vertices, faces = bone_mesh(bone, smooth=1)
+    vertices, faces = bone_mesh(bone, smooth=0 if bone in ("r_foot", "r_bofoot") else 1)
     return vertices + np.array(_OFFSETS.get(bone, (0.0, 0.0, 0.0))), faces

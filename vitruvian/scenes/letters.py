@@ -34,7 +34,7 @@ HEIGHT, DEPTH = 0.30, 0.065  # of a letter [m]
 DENSITY = 700.0  # hardwood [kg/m³]
 ROLLER = 0.028 * HEIGHT  # radius [m]
 ROLLER_MASS = 7850.0 * np.pi * ROLLER**2 * 2.1 * DEPTH  # steel [kg]
-HANGER = np.array([0.0, 0.0, 2.35])  # the nail in the world [m]
+HANGER = np.array([0.0, 0.0, 2.5])  # the nail in the world [m]
 COLOURS = (
     (0.78, 0.22, 0.18), (0.90, 0.45, 0.16), (0.95, 0.72, 0.22), (0.55, 0.68, 0.26), (0.22, 0.58, 0.42),
     (0.16, 0.53, 0.62), (0.22, 0.40, 0.70), (0.42, 0.30, 0.64), (0.65, 0.25, 0.50),
@@ -156,7 +156,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             Measure(Signal("speed", "m/s", "speed along the outlines", names), lambda now: now.v[index]),
         ),
         cameras=(
-            Camera("front", (0.5, -4.9, 1.75), (0.12, 0.0, 1.42)),
+            Camera("front", (0.5, -5.2, 1.85), (0.12, 0.0, 1.45)),
             Camera("close", (2.4, -3.4, 2.2), (0.6, 0.0, 1.5)),
         ),
     )

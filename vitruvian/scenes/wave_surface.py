@@ -75,7 +75,7 @@ class Wave:
 
     def normal(self, x: float, y: float, time: float) -> Array:
         """Unit normal, shape (3,)."""
-        _, hx, hy = self.jet(np.float64(x), np.float64(y), time)[0]
+        _, hx, hy = self.jet(np.array(x), np.array(y), time)[0]
         n = np.array([-hx, -hy, 1.0])
         return n / np.linalg.norm(n)
 

@@ -28,6 +28,7 @@ from vitruvian.skeleton import (
     inverse_dynamics,
     joints,
     normalized,
+    passive_energy,
     passive_forces,
 )
 from vitruvian.skeleton.evaluate import F, U
@@ -96,7 +97,8 @@ class BoneSimulation:
     q, v: state at time 0 (neutral and at rest if None). forces(now) -> generalized forces (n_v,) [N m or N].
     driven: bone -> drive of its one coordinate. moving(time): controls of moving spline surfaces (see
     `Skeleton.with_moving_surfaces`). followers: further bodies that are only shown, name -> pose (4, 4) at an instant.
-    surfaces, lines: what else moves, each with what it looks like at an instant.
+    surfaces, lines: what else moves, each with what it looks like at an instant. books: whether energy and work are
+    signals.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class BoneSimulation:
         lines: Sequence[tuple[Lines, Callable[[Now], LinesFrame]]] = (),
         cameras: Sequence[Camera] = (),
         ground: float | None = 0.0,
+        books: bool = True,
     ) -> None:
         if integrator not in INTEGRATORS:
             raise InputError(f"integrator '{integrator}' is unknown; known: {', '.join(INTEGRATORS)}")
@@ -130,13 +133,10 @@ class BoneSimulation:
         self._drives = [(self._single(bone), drive) for bone, drive in (driven or {}).items()]
         self._given = np.zeros(skeleton.n_v, dtype=bool)
         self._given[[at for at, _ in self._drives]] = True
-        passive = skeleton.forces
-        self._damped = any(np.any(d > 0.0) for d in (passive.damping, passive.limit_damping, skeleton.springs.damping))
-        self._still = np.zeros(skeleton.n_v)
         self._movers = [k for k, j in enumerate(skeleton.joints) if isinstance(j, joints.SurfaceSpline) and j.moving]
         self.meshes, self.measures, self.followers = tuple(meshes), tuple(measures), dict(followers or {})
         self.surfaces, self.lines = tuple(surfaces), tuple(lines)
-        self.cameras, self.ground = tuple(cameras), ground
+        self.cameras, self.ground, self.books = tuple(cameras), ground, books
 
     def start(self, rng: np.random.Generator) -> BonesState:
         state = BonesState(self.q0.copy(), self.v0.copy())
@@ -144,11 +144,14 @@ class BoneSimulation:
         return state
 
     def step(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
+        stored = passive_energy(self.skeleton, state.q)
         if self.integrator == "rk4":
             self._step_rk4(state, controls, time, dt)
         else:
             self._step_euler(state, controls, time, dt)
         self._hold_drives(state.q, state.v, time + dt)
+        # Springs give back what they take: only what they did not store is work.
+        state.work += passive_energy(self.skeleton, state.q) - stored
         for name, values in (("coordinates", state.q), ("velocities", state.v)):
             if not np.isfinite(values).all():
                 raise Diverged(self._worst(values), f"{name} are no longer finite")
@@ -158,16 +161,13 @@ class BoneSimulation:
         return self.skeleton if self.moving is None else self.skeleton.with_moving_surfaces(self.moving(time))
 
     def rates(self, q: Array, v: Array, controls: Any, time: float) -> tuple[Array, float]:
-        """Accelerations (n_v,) and the power [W] that changes the energy; controls: forces (n_v,) or None."""
+        """Accelerations (n_v,) and the power [W] of all forces but gravity; controls: forces (n_v,) or None."""
         skeleton = self.at(time)
         tau = np.zeros(skeleton.n_v) if controls is None else np.array(controls, dtype=float)
         if self.forces is not None:
             tau = tau + self.forces(Now(skeleton, q, v, time))
+        tau = tau + passive_forces(skeleton, q, v)
         power = float(tau @ v)
-        passive = passive_forces(skeleton, q, v)
-        if self._damped:  # what the dampers add to the springs
-            power += float((passive - passive_forces(skeleton, q, self._still)) @ v)
-        tau = tau + passive
         if self._drives:
             wanted = np.zeros(skeleton.n_v)
             for at, drive in self._drives:
@@ -181,12 +181,13 @@ class BoneSimulation:
         return a, power
 
     def stage(self) -> Stage:
-        signals = [
-            Signal("energy", "J", "mechanical energy", ("kinetic", "gravity", "springs", "total")),
-            Signal("work", "J", "work of drives, forces, dampers and moving surfaces"),
-            Signal("balance", "J", "energy less work"),
-            Signal("coordinates", "rad or m", "joint coordinates", coordinate_names(self.skeleton)),
-        ]
+        signals = [Signal("coordinates", "rad or m", "joint coordinates", coordinate_names(self.skeleton))]
+        if self.books:
+            signals += [
+                Signal("energy", "J", "mechanical energy", ("kinetic", "gravity", "springs", "total")),
+                Signal("work", "J", "work of drives, forces, dampers and moving surfaces"),
+                Signal("balance", "J", "energy less work"),
+            ]
         return Stage(
             bodies=(*self.skeleton.names, *self.followers),
             meshes=self.meshes,
@@ -199,14 +200,13 @@ class BoneSimulation:
 
     def observe(self, state: BonesState, controls: Any, time: float) -> Frame:
         now = Now(self.at(time), state.q, state.v, time)
-        stored = energy(now.skeleton, state.q, state.v)
         poses = [*now.poses, *(pose(now) for pose in self.followers.values())]
-        signals = {
-            "energy": np.array([stored.kinetic, stored.gravity, stored.springs, stored.total]),
-            "work": float(state.work[0]),
-            "balance": float(stored.total - state.work[0]),
-            "coordinates": state.q.copy(),
-        }
+        signals: dict[str, float | Array] = {"coordinates": state.q.copy()}
+        if self.books:
+            stored = energy(now.skeleton, state.q, state.v)
+            signals["energy"] = np.array([stored.kinetic, stored.gravity, stored.springs, stored.total])
+            signals["work"] = float(state.work[0])
+            signals["balance"] = float(stored.total - state.work[0])
         for measure in self.measures:
             value = np.asarray(measure.value(now), dtype=float)
             signals[measure.signal.name] = value.copy() if measure.signal.components else float(value)
