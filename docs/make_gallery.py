@@ -1,0 +1,75 @@
+"""Run every scene at draft quality, take its picture and write docs/gallery.md.
+
+.venv/bin/python docs/make_gallery.py              all scenes
+.venv/bin/python docs/make_gallery.py knee beads   only these; the page is written anew from all pictures present
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from vitruvian.scenes import all_scenes
+
+HERE = Path(__file__).parent
+# Instant [s] and camera of the picture where the middle of the run is not the best view.
+MOMENTS: dict[str, list[str]] = {
+    "letters": ["--at", "0.5"],
+    "knee": ["--at", "0.5"],
+}
+HEAD = """# Gallery
+
+Each scene is an experiment that checks itself: `vitruvian run NAME` runs it, `vitruvian view` shows it,
+`vitruvian info NAME` lists what can be set. The pictures and figures below are those of a run at draft quality,
+made by `docs/make_gallery.py`.
+"""
+
+
+def main(asked: list[str]) -> None:
+    scenes = all_scenes()
+    figures_file = HERE / "pictures" / "figures.json"
+    figures = json.loads(figures_file.read_text()) if figures_file.exists() else {}
+    for scene in scenes:
+        if not asked or scene.name in asked:
+            print(scene.name, flush=True)
+            figures[scene.name] = photograph(scene.name)
+    figures_file.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
+    page = [HEAD]
+    for scene in scenes:
+        if scene.name in figures:
+            page.append(entry(scene, figures[scene.name]))
+    (HERE / "gallery.md").write_text("\n".join(page))
+
+
+def photograph(name: str) -> dict:
+    """Run the scene, write its picture, return its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = f"{folder}/{name}.zarr"
+        run = subprocess.run(
+            [sys.executable, "-m", "vitruvian", "run", name, "--out", recording, "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        picture = HERE / "pictures" / f"{name}.webp"
+        options = ["--size", "960x540", *MOMENTS.get(name, [])]
+        subprocess.run([sys.executable, "-m", "vitruvian", "render", recording, str(picture), *options], check=True)
+        report = json.loads(run.stdout.strip().splitlines()[-1])
+    return {"seconds": report["seconds"], "checks": report["checks"], "metrics": report["metrics"]}
+
+
+def entry(scene, report: dict) -> str:
+    answers = f" Answers to {scene.answers}." if scene.answers else ""
+    metrics = ", ".join(f"{name} {value:.4g}" for name, value in report["metrics"].items())
+    checks = "; ".join(f"{name}{'' if passed else ' (FAILED)'}" for name, passed in report["checks"].items())
+    return (
+        f"## {scene.name}\n\n![{scene.name}](pictures/{scene.name}.webp)\n\n{scene.summary}.{answers}\n\n"
+        f"Checked: {checks}.\n\nMeasured over {report['seconds']:g} s: {metrics}.\n"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
