@@ -1,1 +1,10 @@
-"""Browser viewer, pictures, films."""
+"""Browser viewer, pictures, films.
+
+render    pictures and films of recordings: `render_picture`, `render_film`
+viewer    a recording, or a model that has not run, in the browser: `serve`, `serve_model`
+live      a running simulation in the browser: `LiveView`
+memory    a recording in memory: `MemoryRecording`, `one_frame`
+
+Below these: `drawing` (stage and frame to triangles) and `raster/` (triangles to pixels) for pictures; `page`, `nodes` and
+`plots` for the browser; `camera`, `colour`, `normals` and `tubes` for both.
+"""

@@ -87,6 +87,13 @@ def auto_view(bounds: Bounds, size: tuple[int, int]) -> tuple[Array, Array]:
     return target + distance * direction, target
 
 
+def grid_spacing(reach: float) -> float:
+    """Distance [m] between the ground grid's lines: 1, 2 or 5 times a power of ten, about six across what is shown."""
+    rough = reach / 3.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    return float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(np.log(rough / (m * power)))))
+
+
 def view_of(stage: Stage, camera: str | None, bounds: Bounds, size: tuple[int, int]) -> tuple[Array, Array, str]:
     """Eye, target [m] and body to follow ("" for none): the named camera, else the stage's first, else `auto_view`."""
     if (camera is None and not stage.cameras) or camera == "auto":

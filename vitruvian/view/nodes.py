@@ -243,7 +243,7 @@ class PiecesNode:
             np.tile(NO_TURN, (max(n, 1), 1)),
             np.zeros((max(n, 1), 3)),
             batched_scales=np.full((max(n, 1), 3), 1e-6),
-            batched_colors=np.tile(bytes_of(lines.colour), (max(n, 1), 1)),
+            batched_colors=np.repeat(_instance_ink(np.array([lines.colour])), max(n, 1), axis=0),
             opacity=opacity_of(lines.opacity),
             lod="off",
         )
@@ -262,8 +262,7 @@ class PiecesNode:
         scales = np.stack([self.width, self.width, length + 0.5 * self.width], axis=1)
         self.handle.batched_scales = np.maximum(scales, 1e-6).astype(np.float32)
         if self.by_value and self.colours is not None and now.values is not None:
-            each = (255.0 * self.colours(np.asarray(now.values)) + 0.5).astype(np.uint8)
-            self.handle.batched_colors = each[self.line_of]
+            self.handle.batched_colors = _instance_ink(self.colours(np.asarray(now.values)))[self.line_of]
 
     def fade(self, opacity: float) -> None:
         self.handle.opacity = opacity_of(self.lines.opacity * opacity)
@@ -272,9 +271,8 @@ class PiecesNode:
         """Show the values as colours, or all lines in one colour."""
         self.by_value = on and self.colours is not None
         if not self.by_value:
-            self.handle.batched_colors = np.tile(bytes_of(self.lines.colour), (max(len(self.line_of), 1), 1)).astype(
-                np.uint8
-            )
+            ink = _instance_ink(np.array([self.lines.colour]))
+            self.handle.batched_colors = np.repeat(ink, max(len(self.line_of), 1), axis=0)
         if self.last is not None:
             self.show(self.last)
 
@@ -374,6 +372,11 @@ def opacity_of(opacity: float) -> float | None:
 def plain(name: str) -> str:
     """A name without the scene graph's separator."""
     return name.replace("/", "-") or "world"
+
+
+def _instance_ink(colours: Array) -> Array:
+    """Bytes of sRGB colours (n, 3) for instances, whose colours the browser takes as linear light."""
+    return (255.0 * linear_from_srgb(colours) + 0.5).astype(np.uint8)
 
 
 def _cylinder(sides: int = 12) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view
+from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view, grid_spacing
 from vitruvian.view.colour import ColourMap
 from vitruvian.view.drawing import layer_names
 from vitruvian.view.nodes import FEW_LINES, BodyNode, Node, PiecesNode, PointsNode, SurfaceNode, TubesNode, plain
@@ -31,6 +31,7 @@ Array = np.ndarray
 
 TRIED_PORTS = 20
 WHOLE = "whole"  # the camera that is always there
+ROOMY = 1.25  # width over height of a window from which on the view need not be widened
 PANEL_WIDTHS = (310, 340)  # left and right [pixel]
 Valued = SurfaceNode | TubesNode | PiecesNode  # what may be coloured by a value
 BACKDROP = ((187, 199, 212), (226, 229, 233), (238, 240, 242))  # top, horizon, bottom
@@ -99,7 +100,7 @@ class Page:
         scene.set_up_direction("+z")
         self._set_lights()
         if self.stage.ground is not None:
-            size = float(10.0 ** np.floor(np.log10(max(self.bounds.reach, 1e-3) / 1.5)))
+            size = grid_spacing(self.bounds.reach)
             scene.add_grid(
                 "/ground",
                 infinite_grid=True,
@@ -133,12 +134,12 @@ class Page:
         client.camera.on_update(lambda _: self._fit(client))
 
     def _fit(self, client: Any) -> None:
-        """Widen the view of a narrow window, so that it shows as much from side to side as a film does."""
+        """Widen the view of a narrow window, so that it shows nearly as much from side to side as a film does."""
         # The window's shape is known for good only after the panels have been docked.
         if abs(client.camera.aspect - self._aspects.get(client.client_id, 0.0)) < 0.01:
             return
         self._aspects[client.client_id] = client.camera.aspect
-        narrow = max((16.0 / 9.0) / max(client.camera.aspect, 0.2), 1.0)
+        narrow = max(ROOMY / max(client.camera.aspect, 0.2), 1.0)
         client.camera.fov = float(2.0 * np.arctan(narrow * np.tan(0.5 * FIELD_OF_VIEW)))
 
     def _add_nodes(self) -> list[Node]:

@@ -6,6 +6,7 @@ time only sends numbers. Long signals are thinned to a few hundred points.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -65,6 +66,7 @@ class _Chart:
                 self.draw()
 
         self.handle = gui.add_uplot(**self._props())
+        self.key = gui.add_html(self._key(), visible=bool(self.plots.signals[first].components))
 
     def load(self) -> None:
         """Take this chart's curves from the plots' series."""
@@ -79,6 +81,8 @@ class _Chart:
         props = self._props()
         for key in ("title", "series", "scales", "axes"):
             setattr(self.handle, key, props[key])
+        self.key.content = self._key()
+        self.key.visible = bool(self.plots.signals[self.name].components)
 
     def draw(self) -> None:
         """Send the curves with the present instant marked."""
@@ -87,6 +91,17 @@ class _Chart:
     def _label(self, name: str) -> str:
         signal = self.plots.signals[name]
         return f"{signal.title or name} [{signal.unit or '1'}]"
+
+    def _key(self) -> str:
+        """Which component has which colour."""
+        names = self.plots.signals[self.name].components
+        shown = [
+            f'<span style="color:{ink};margin-right:.9em">&#9679; {html.escape(name)}</span>'
+            for name, ink in zip(names, INKS, strict=False)
+        ]
+        if len(names) > COMPONENTS:
+            shown.append(f"<span>and {len(names) - COMPONENTS} more</span>")
+        return f'<div style="padding:0 1em .6em 1em;font-size:.8em;line-height:1.5">{"".join(shown)}</div>'
 
     def _data(self) -> tuple[Array, ...]:
         if len(self.x) == 0:

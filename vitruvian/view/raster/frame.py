@@ -10,7 +10,7 @@ import numpy as np
 from numba import get_num_threads
 from scipy.ndimage import maximum_filter
 
-from vitruvian.view.camera import Pinhole
+from vitruvian.view.camera import Pinhole, grid_spacing
 from vitruvian.view.drawing import Drawing, Triangles
 from vitruvian.view.raster import cover, occlusion, project, shade, shadow
 from vitruvian.view.raster.types import BAND, Balls, Bins, Floor, Soup, View
@@ -125,9 +125,6 @@ def _soup(triangles: Triangles) -> Soup:
 
 def _floor(setting: Setting) -> Floor:
     shown = setting.ground is not None
-    # Lines of the grid stand 1, 2 or 5 times a power of ten apart, about six across what is shown.
-    rough = setting.reach / 3.0
-    power = 10.0 ** np.floor(np.log10(rough))
-    spacing = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(np.log(rough / (m * power)))))
+    spacing = grid_spacing(setting.reach)
     height = float(setting.ground) if setting.ground is not None else 0.0
     return Floor(height, shown, float(setting.centre[0]), float(setting.centre[1]), float(setting.reach), spacing)
