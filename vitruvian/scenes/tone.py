@@ -1,0 +1,172 @@
+"""Three arms hold the same pose with coactivation 0, 0.5 and 1 of agonists and antagonists; the same push moves the
+stiffer less.
+
+Coactivation adds no torque but stiffness (Lee 2008, 5.3.4 and appendix A). It resists at once, where a decision takes
+time: here decisions come 15 times a second, as slow as a long-loop reflex, the push is not sensed, and the feedback
+is soft and the same for all, so that the difference is muscle. (With instant decisions inverse dynamics would undo
+the stiffness too.)
+
+    vitruvian run tone --view
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import BodyState, arm
+from vitruvian.control.computed_muscle import ComputedMuscleControl, ControllerState, Gains, MuscleControls
+from vitruvian.control.motion import KeyMotion
+from vitruvian.control.poses import pose
+from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
+from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world.stage import Camera, Frame, LinesFrame, Mesh, Signal, Stage
+from vitruvian.world.world import World
+
+Array = np.ndarray
+APART = 0.95  # [m] between the bodies
+PUSH_AT, PUSH_FOR = 0.3, 0.1  # [s]
+
+
+@dataclass
+class RowState:
+    bodies: list[BodyState]
+
+
+@dataclass
+class RowControllerState:
+    minds: list[ControllerState]
+
+
+class Row:
+    """Several body simulations side by side, as one simulation; and their controllers, as one."""
+
+    def __init__(
+        self, simulations: Sequence[BodySimulation], controllers: Sequence[ComputedMuscleControl], names: Sequence[str]
+    ):
+        self.simulations, self.controllers, self.names = tuple(simulations), tuple(controllers), tuple(names)
+        self.offsets = [np.array([APART * (i - 0.5 * (len(names) - 1)), 0.0, 0.0]) for i in range(len(names))]
+
+    def start(self, rng: np.random.Generator) -> RowState:
+        return RowState([s.start(rng) for s in self.simulations])
+
+    def step(self, state: RowState, controls: list[MuscleControls], time: float, dt: float) -> None:
+        for s, x, c in zip(self.simulations, state.bodies, controls):
+            s.step(x, c, time, dt)
+
+    def stage(self) -> Stage:
+        first = [s.stage() for s in self.simulations]
+        bodies = tuple(f"{n} {b}" for n, stage in zip(self.names, first) for b in stage.bodies)
+        meshes: list[Mesh] = []
+        lines, signals = [], []
+        for n, stage in zip(self.names, first):
+            meshes += [replace(m, name=f"{n} {m.name}", body=f"{n} {m.body}") for m in stage.meshes]
+            lines += [replace(line, name=f"{n} {line.name}") for line in stage.lines]
+            signals += [replace(s, name=f"{n} {s.name}") for s in stage.signals]
+        cameras = (
+            Camera("front", (0.35, -2.9, 1.75), (0.1, 0.0, 1.42)),
+            Camera("above", (0.4, -2.0, 3.2), (0.1, 0.0, 1.4)),
+        )
+        return Stage(bodies, tuple(meshes), (), tuple(lines), (), tuple(signals), cameras, None)
+
+    def observe(self, state: RowState, controls: list[MuscleControls] | None, time: float) -> Frame:
+        parts = [
+            s.observe(x, None if controls is None else controls[i], time)
+            for i, (s, x) in enumerate(zip(self.simulations, state.bodies))
+        ]
+        poses = np.concatenate([f.poses for f in parts])
+        n = len(parts[0].poses)
+        for i, shift in enumerate(self.offsets):
+            poses[i * n : (i + 1) * n, :3] += shift
+        lines = {
+            f"{name} {k}": LinesFrame(v.points + shift, v.values)
+            for name, f, shift in zip(self.names, parts, self.offsets)
+            for k, v in f.lines.items()
+        }
+        signals = {f"{name} {k}": v for name, f in zip(self.names, parts) for k, v in f.signals.items()}
+        return Frame(poses=poses, signals=signals, lines=lines)
+
+
+class RowControl:
+    def __init__(self, row: Row):
+        self.controllers = row.controllers
+
+    def start(self, rng: np.random.Generator) -> RowControllerState:
+        return RowControllerState([c.start(rng) for c in self.controllers])
+
+    def act(self, own: RowControllerState, state: RowState, time: float, dt: float) -> list[MuscleControls]:
+        return [c.act(o, x, time, dt) for c, o, x in zip(self.controllers, own.minds, state.bodies)]
+
+
+def levels(parameters: Mapping[str, Any]) -> list[float]:
+    return [0.0, 0.5 * parameters["tone"], parameters["tone"]]
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    body = arm("left")
+    q = pose(body, {"left arm": {"direction": [0.9, -0.25, -0.35]}, "left elbow": 70})
+    motion = KeyMotion.through(body, [0.0], [q])
+    palm = (0.05, 0.0, 0.0)
+    push = Push("Ha_l", (0.0, 0.0, -parameters["push"]), PUSH_AT, PUSH_FOR, palm)
+    start = BodyNow(body, BodyState.at_rest(body, q), None, 0.0).point("Ha_l", palm)
+
+    def hand(now: BodyNow) -> float:
+        return float(np.linalg.norm(now.point("Ha_l", palm) - start))
+
+    simulations, controllers = [], []
+    gains = Gains(stiffness=25.0, damping=10.0, rate=parameters["rate"], sensor_lag=60.0)
+    for gamma in levels(parameters):
+        simulation = BodySimulation(
+            body,
+            q,
+            pushes=[push],
+            held=[Held("Ha_l", dumbbell(parameters["mass"], "l"))],
+            meshes=[dumbbell_mesh("Ha_l", 0.8)],
+            measures=[BodyMeasure(Signal("deflection", "m", "of the hand"), hand)],
+        )
+        simulations.append(simulation)
+        controllers.append(
+            ComputedMuscleControl(body, simulation.new_stepper(), motion, gains, coactivation=gamma, upper=None)
+        )
+    row = Row(simulations, controllers, [f"tone {g:g}" for g in levels(parameters)])
+    return World(row, RowControl(row), frame_rate=120.0, substeps=max(1, int(parameters["steps"]) // 2))
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    report = Report()
+    after = recording.time >= PUSH_AT
+    peaks = [float(recording.signals[f"tone {g:g} deflection"][after].max()) for g in levels(parameters)]
+    for g, peak in zip(levels(parameters), peaks):
+        report.metrics[f"deflection_tone_{g:g}_mm"] = 1e3 * peak
+        report.metrics[f"activation_tone_{g:g}"] = float(recording.signals[f"tone {g:g} activation"][:, 1].max())
+    if recording.time[-1] >= PUSH_AT + PUSH_FOR + 0.2:
+        report.checks["deflection falls with every step of coactivation"] = peaks[0] > peaks[1] > peaks[2]
+        report.checks["the push moves the slack arm visibly (10 mm)"] = peaks[0] > 0.010
+        still = recording.time < PUSH_AT
+        drift = max(float(recording.signals[f"tone {g:g} deflection"][still].max()) for g in levels(parameters))
+        report.metrics["drift_before_mm"] = 1e3 * drift
+        report.checks["coactivation alone moves nothing (1 mm)"] = drift < 1e-3
+    return report
+
+
+scene = Scene(
+    name="tone",
+    summary="Three arms with more and more coactivation: the same push deflects the stiffer less",
+    answers="Lee 2008, figure 5.16 and appendix A",
+    seconds=1.6,
+    build=build,
+    check=check,
+    parameters={
+        "tone": Parameter(1.0, "largest coactivation; the others are half of it and none", low=0.0, high=3.0),
+        "push": Parameter(25.0, "on the hand, downwards, for 0.1 s", "N", low=0.0, high=500.0),
+        "mass": Parameter(0.5, "of the dumbbell", "kg", low=0.0, high=5.0),
+        "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),
+        "steps": STEPS,
+    },
+    qualities={"draft": {}, "standard": {}, "seed": {"steps": 32}},
+)
