@@ -5,14 +5,14 @@ import pytest
 
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.surfaces import attachment_distances, bone_surfaces, build, capsule_surfaces, shaping, warp
+from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.errors import MissingExtra
-from vitruvian.mesh import sphere
+from vitruvian.mesh import sphere, volume
 from vitruvian.skeleton import bone_poses
 
 pytest.importorskip("myo_sim", reason="bone surfaces come from the myo-sim package")
 
-# Grown or built by sweeping: closed by construction. The others are as closed as their source.
-SWEPT = ("Rb", "Cc", "Ste", "Hyo", "Thy")
+OPEN = {"Man", "Cla_l", "Cla_r"}  # jaw and scapula have seams in the source that cannot be told from holes
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,8 @@ def test_faces_point_outwards(surfaces):
         assert np.einsum("ij,ij->", a, np.cross(b, c)) > 0.0, name
 
 
-def test_swept_bones_are_closed(surfaces):
-    for name, shape in surfaces.items():
-        if name.startswith(SWEPT):
-            assert shaping.is_closed(shape), name
+def test_all_but_jaw_and_shoulder_girdle_are_closed(surfaces):
+    assert {name for name, shape in surfaces.items() if not shaping.is_closed(shape)} <= OPEN
 
 
 def test_bones_meet_at_their_joints(body, in_world):
@@ -143,6 +141,27 @@ def test_fit_draws_the_surface_to_attachment_points():
     bump = np.array([[0.0, 0.0, 0.056]])
     moved = warp.fitted(shape, marks, marks, bump, warp.Fit(pull=1.0))
     assert np.linalg.norm(shaping.nearest_points(bump, (moved, shape[1]))[0] - bump) < 0.001
+
+
+def test_mending_closes_a_torn_sphere_and_drops_a_flap():
+    vertices, faces = sphere(0.02, subdivisions=2)
+    torn = np.delete(faces, [3, 40, 41, 42], axis=0)
+    torn[7] = torn[7][::-1]  # inside out
+    flap = np.array([[int(faces[100, 0]), int(faces[100, 1]), len(vertices)]])
+    points = np.concatenate([vertices, [[0.03, 0.03, 0.03]]])
+    whole = mended((points, np.concatenate([torn, flap])))
+    assert shaping.is_closed(whole)
+    assert volume(whole) == pytest.approx(volume((vertices, faces)), rel=0.01)
+
+
+def test_mending_stitches_a_slit():
+    vertices, faces = sphere(0.02, subdivisions=2)
+    apart = np.concatenate([vertices, vertices[faces[0]] + 1e-5])
+    faces = faces.copy()
+    faces[0] = len(vertices) + np.arange(3)  # one face with vertices of its own
+    whole = mended((apart, faces))
+    assert shaping.is_closed(whole)
+    assert len(whole[0]) == len(vertices)
 
 
 def test_loop_subdivision_keeps_a_sphere_round_and_closed():

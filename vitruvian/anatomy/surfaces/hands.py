@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.anatomy.surfaces.landmarks import Landmarks
+from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.anatomy.surfaces.shaping import Shape, coarsened, joined
 from vitruvian.anatomy.surfaces.warp import Fit, fitted
 from vitruvian.mesh.packages import myo_sim_mesh
@@ -19,7 +20,7 @@ Array = np.ndarray
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 PHALANGES = {f: ("proximal", "distal") if f == "thumb" else ("proximal", "middle", "distal") for f in FINGERS}
 SIZE = 1.11  # of the template's hand to ours
-SPACING = 0.0019  # between vertices [m]; the scans have up to 8000 triangles a bone
+SPACING, SHARE = 0.0019, 0.05  # between vertices [m], and of a bone's length: the scans have up to 8000 triangles each
 # Source axes (x thumb, y proximal, z dorsal) -> ours (x distal, y dorsal, z thumb); a mirror image, right hand to left.
 TO_HAND = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
 
@@ -87,7 +88,8 @@ def palm(marks: Landmarks, knuckles: dict[str, Array]) -> Shape:
     wrist = marks.joints["Ha"]
     natural = template_finger_joints()
     sources = [np.zeros(3), SIZE * TO_HAND @ CARPALS["pisiform"], SIZE * TO_HAND @ _TRAPEZIUM]
-    targets = [wrist, marks.named("Ha", "flexor_carpi_02")[0], wrist + sources[2]]
+    near = wrist + [-0.004, 0.0, 0.0]  # our radius ends a little before the template's
+    targets = [near, marks.named("Ha", "flexor_carpi_02")[0], near + sources[2]]
     for finger in FINGERS:
         sources.append(natural[finger][0])
         targets.append(knuckles[finger])
@@ -99,18 +101,22 @@ def phalanx(finger: str, number: int, start: Array, end: Array) -> Shape:
     """A phalanx (0 the nearest to the palm) between two joints `start` and `end` [m], shape (3,), in their frame."""
     chain = CHAINS[finger][1:]
     name = chain[number][0]
-    along = chain[number + 1][1] if number + 1 < len(chain) else _reach(name)
+    step = chain[number + 1][1] if number + 1 < len(chain) else _reach(name)
     vertices, faces = _part(name, np.zeros(3))
-    axis = SIZE * TO_HAND @ along
+    axis = SIZE * TO_HAND @ step
     length, wanted = np.linalg.norm(axis), np.linalg.norm(end - start)
     unit = axis / length
-    # Longer or shorter along its axis only, then turned by the least angle.
-    shift = (wanted / length - 1.0) * np.outer(vertices @ unit, unit)
-    return (vertices + shift) @ _turn(unit, (end - start) / wanted).T + start, faces
+    # Longer or shorter along its axis only, with ends that nearly touch; then turned by the least angle.
+    along = vertices @ unit
+    middle = 0.5 * (along.min() + along.max())
+    placed = wanted / length * (middle + 1.06 * (along - middle))
+    return (vertices + np.outer(placed - along, unit)) @ _turn(unit, (end - start) / wanted).T + start, faces
 
 
 def _part(name: str, at: Array) -> Shape:
-    vertices, faces = coarsened(myo_sim_mesh(name), SPACING)
+    source = myo_sim_mesh(name)
+    spacing = min(SPACING, SHARE * float(np.ptp(source[0], axis=0).max()))
+    vertices, faces = mended(coarsened(source, spacing))
     return SIZE * (vertices + at) @ TO_HAND.T, np.ascontiguousarray(faces[:, ::-1])
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from vitruvian.anatomy.surfaces.landmarks import Landmarks
+from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.anatomy.surfaces.shaping import Shape, components, joined, mirrored, refined
 from vitruvian.anatomy.surfaces.warp import Fit, fitted
 from vitruvian.mesh.packages import bone_mesh
@@ -31,7 +32,7 @@ DISC = 0.12  # share of a vertebra's height that half a disc takes, above and be
 
 def head(marks: Landmarks) -> dict[str, Shape]:
     """Skull and mandible, fitted as one so that the teeth stay on the teeth."""
-    skull, mandible = bone_mesh("hat_skull"), bone_mesh("hat_jaw")
+    skull, mandible = _source("hat_skull"), _source("hat_jaw")
     skull = joined(components(skull, least_faces=100))
     whole = joined([skull, mandible])
     # Size and pitch as the jaw, the zygomatic arch, the mastoid process and the chin agree on; the vault follows them.
@@ -68,10 +69,10 @@ def head(marks: Landmarks) -> dict[str, Shape]:
 def vertebrae(marks: Landmarks) -> dict[str, Shape]:
     """C1 to L5, each between its own joint and the next one up."""
     column = list(reversed(LUMBAR)) + list(reversed(THORACIC)) + list(reversed(CERVICAL)) + ["Sku"]
-    sources = {name: bone_mesh(f"lumbar{name[1:]}") for name in LUMBAR}
-    sources |= {name: bone_mesh(f"thoracic{name[1:]}_s") for name in THORACIC}
+    sources = {name: _source(f"lumbar{name[1:]}") for name in LUMBAR}
+    sources |= {name: _source(f"thoracic{name[1:]}_s") for name in THORACIC}
     neck = sorted(components(bone_mesh("hat_cervical"), least_faces=100), key=lambda part: -part[0][:, 2].mean())
-    sources |= dict(zip(CERVICAL, neck))
+    sources |= {name: mended(part) for name, part in zip(CERVICAL, neck)}
     shapes = {}
     for name, above in pairwise(column):
         shapes[name] = _vertebra(name, sources[name], marks.joints[name], marks.joints[above], marks.attachments[name])
@@ -80,8 +81,8 @@ def vertebrae(marks: Landmarks) -> dict[str, Shape]:
 
 def pelvis(marks: Landmarks) -> Shape:
     """Both hip bones and the sacrum."""
-    left = bone_mesh("l_pelvis")
-    whole = joined([left, mirrored(left), bone_mesh("sacrum")])
+    left = _source("l_pelvis")
+    whole = joined([left, mirrored(left), _source("sacrum")])
     sources = np.array(
         [
             [0.0772, 0.0563, -0.0785],  # hip joint
@@ -128,7 +129,7 @@ def pelvis(marks: Landmarks) -> Shape:
 
 def femur(marks: Landmarks) -> Shape:
     """The left femur."""
-    whole = refined(bone_mesh("l_femur"), 1)
+    whole = refined(_source("l_femur"), 1)
     sources = np.array([[0.0, 0.0, 0.0], [-0.0013, -0.0003, -0.4045], [0.060, 0.010, -0.010]])
     targets = np.array(
         [marks.joints["Fe"], marks.joints["Tfp"], marks.named("Fe", "gluteus_02", "gluteus_03").mean(axis=0)]
@@ -138,7 +139,7 @@ def femur(marks: Landmarks) -> Shape:
 
 def shank(marks: Landmarks) -> Shape:
     """The left tibia and fibula, and the patella, which rides on them."""
-    tibia = refined(joined([bone_mesh("l_tibia"), bone_mesh("l_fibula")]), 2)
+    tibia = refined(joined([_source("l_tibia"), _source("l_fibula")]), 2)
     patella_points = marks.named("Tfp", "rectus_femoris", "vastus")
     others = [
         p for p, m in zip(marks.attachments["Tfp"], marks.muscles["Tfp"]) if not m.startswith(("rectus_f", "vastus"))
@@ -152,7 +153,7 @@ def shank(marks: Landmarks) -> Shape:
         ]
     )
     vertices = fitted(tibia, sources, targets, np.array(others))
-    cap, cap_faces = refined(bone_mesh("l_patella"), 2)
+    cap, cap_faces = refined(_source("l_patella"), 2)
     cap = cap * LIMB_GIRTH
     top = cap[cap[:, 2] > np.quantile(cap[:, 2], 0.9)].mean(axis=0)
     return joined([(vertices, tibia[1]), (cap - top + patella_points.mean(axis=0), cap_faces)])
@@ -162,13 +163,12 @@ def foot(marks: Landmarks) -> Shape:
     """The left talus, calcaneus, tarsals, metatarsals and toes."""
     heel = np.array([0.0079, 0.0488, -0.042])
     toes = heel + [0.0012, -0.1788, -0.0018]
-    talus, rest, digits = bone_mesh("l_talus"), bone_mesh("l_foot"), bone_mesh("l_bofoot")
+    talus, rest, digits = _source("l_talus"), _source("l_foot"), _source("l_bofoot")
     # The template's toe bones stand apart: lengthen each about its middle until they meet.
     phalanges = [(v.mean(axis=0) + (v - v.mean(axis=0)) * [1.1, 1.3, 1.1], f) for v, f in components(digits)]
     digits = joined(phalanges)
-    whole = refined(
-        joined([(TALUS_SIZE * talus[0], talus[1]), (rest[0] + heel, rest[1]), (digits[0] + toes, digits[1])]), 1
-    )
+    parts = [(TALUS_SIZE * talus[0], talus[1]), (rest[0] + heel, rest[1]), (digits[0] + toes, digits[1])]
+    whole = refined(joined(parts), 1, keep=0.4)  # the metatarsals have slivers that would stand out
     scale = 1.12
     joint = marks.joints["Fo"]
     # One size for the whole foot; the ankle, the sole on the ground and the long axis place it.
@@ -180,7 +180,7 @@ def foot(marks: Landmarks) -> Shape:
 
 def shoulder(marks: Landmarks) -> dict[str, Shape]:
     """The left clavicle and scapula."""
-    collar = refined(_left(components(bone_mesh("clavicle"), least_faces=30)), 2)
+    collar = refined(_left(components(_source("clavicle"), least_faces=30)), 2)
     sternal, acromial, humeral = marks.joints["Cla"], marks.joints["Sca"], marks.joints["Hu"]
     end = np.array([collar[0][:, 0].max() - 0.002, 0.0143, 0.0201])
     length = np.linalg.norm(acromial - sternal) / np.linalg.norm(end)
@@ -196,7 +196,7 @@ def shoulder(marks: Landmarks) -> dict[str, Shape]:
     )
     loose = Fit(pull=0.1, trust=0.02, bending=0.005)
     clavicle = fitted((collar[0] @ slim, collar[1]), sources, targets, marks.attachments["Cla"], loose)
-    blade = refined(_left([bone_mesh("scapula")]), 1)
+    blade = refined(_left([_source("scapula")]), 1)
     tip = blade[0][np.argmin(blade[0][:, 2])]
     edge = blade[0][np.argmin(blade[0][:, 0] - 0.5 * blade[0][:, 2])]
     sources = np.array([[0.0, 0.0, 0.0], [0.009, 0.0095, -0.034], tip, edge])
@@ -217,7 +217,7 @@ def shoulder(marks: Landmarks) -> dict[str, Shape]:
 def arm(marks: Landmarks) -> dict[str, Shape]:
     """The left humerus, ulna and radius."""
     shoulder_joint, elbow, radial, wrist = (marks.joints[name] for name in ("Hu", "Ul", "Rad", "Ha"))
-    upper = refined(_left([bone_mesh("humerus")]), 1)
+    upper = refined(_left([_source("humerus")]), 1)
     low = upper[0][upper[0][:, 2] < -0.25]
     sources = np.array(
         [[0.0, 0.0, 0.0], [-0.0123, -0.0061, -0.2904], low[np.argmax(low[:, 0])], low[np.argmin(low[:, 0])]]
@@ -232,12 +232,12 @@ def arm(marks: Landmarks) -> dict[str, Shape]:
     )
     humerus = fitted(upper, sources, targets, marks.attachments["Hu"])
     along = (wrist - elbow) / np.linalg.norm(wrist - elbow)
-    inner = refined(_left([bone_mesh("ulna")]), 2)
+    inner = refined(_left([_source("ulna")]), 2)
     end = inner[0][np.argmin(inner[0][:, 2])]
     sources = np.array([[0.0, 0.0, 0.0], end, [0.02, -0.0004, -0.0115]])
     targets = np.array([elbow, wrist - 0.020 * along + [0.0, 0.004, -0.020], radial])
     ulna = fitted(inner, sources, targets, marks.attachments["Ul"])
-    outer = refined(_left([bone_mesh("radius")]), 2)
+    outer = refined(_left([_source("radius")]), 2)
     styloid = outer[0][np.argmin(outer[0][:, 2])]
     sources = np.array([[0.0, 0.0, 0.0], [0.025, -0.018, -0.242], styloid])
     targets = np.array([radial, wrist, marks.named("Rad", "brachioradialis")[0] + [0.010, 0.0, -0.004]])
@@ -270,6 +270,11 @@ def _vertebra(name: str, template: Shape, below: Array, above: Array, points: Ar
     shape = (v * stretch, template[1])
     vertices = fitted(shape, sources * stretch, targets, own, Fit(pull=0.3, trust=0.006, reach=0.3), even=True)
     return refined((vertices, template[1]), 1)
+
+
+def _source(name: str) -> Shape:
+    """A template in our axes, closed."""
+    return mended(bone_mesh(name))
 
 
 def _left(shapes: list[Shape]) -> Shape:
