@@ -129,7 +129,14 @@ class Letter:
     def side(self, direction: float) -> float:
         """Height [m] where the outline reaches farthest right (+1) or left (−1); the middle of a straight edge."""
         reach = direction * self.outline[:, 0]
-        return float(np.median(self.outline[reach > reach.max() - 1e-3 * np.ptp(reach), 1]))
+        height = self.outline[reach > reach.max() - 1e-3 * np.ptp(reach), 1]
+        if self.is_straight(direction):
+            return float(np.median(height))
+        k = int(np.argmax(reach))
+        before, here, after = reach[k - 1], reach[k], reach[(k + 1) % len(reach)]
+        shift = 0.5 * (after - before) / (2.0 * here - before - after)  # summit of the parabola through three points
+        step = self.outline[(k + 1) % len(reach), 1] - self.outline[k - 1, 1]
+        return float(self.outline[k, 1] + 0.5 * shift * step)
 
     def is_straight(self, direction: float) -> bool:
         """Whether that side is a straight upright edge."""

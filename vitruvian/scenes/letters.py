@@ -86,13 +86,17 @@ def build_letters(
     )
     frame = transform(None, -hinge)  # the letter's own frame in its bone's
     for k, (left, right) in enumerate(pairwise(chain.letters)):
-        flip = transform(rotation_about((0.0, 1.0, 0.0), np.pi), (0.0, _aside(k), 2.0 * ROLLER))
+        here, there = outline_spline(left.name, controls), outline_spline(right.name, controls)
+        contact, touching = here(chain.before[k]), there(chain.after[k])
+        # The next letter starts upright, a roller's width to the right: both outlines face each other there.
+        away = contact[:3, 3] + (2.0 * ROLLER, -_aside(k), 0.0) - touching[:3, 3]
+        flip = inverse(contact) @ transform(None, away) @ touching
         roller = f"roller {k + 1}"
         builder.add_bone(
             roller,
             parent=names[k],
             placement=frame,
-            joint=joints.CurveSpline(outline_spline(left.name, controls)),
+            joint=joints.CurveSpline(here),
             inertia=Inertia.cylinder(
                 ROLLER_MASS, ROLLER, 2.1 * DEPTH, axis=(0.0, 1.0, 0.0), com=(0.0, 0.5 * _aside(k), ROLLER)
             ),
@@ -111,7 +115,7 @@ def build_letters(
                 damping=friction,
             )
         else:
-            held = flip @ inverse(outline_spline(right.name, controls)(chain.after[k]))
+            held = flip @ inverse(touching)
             builder.add_bone(
                 names[k + 1], parent=roller, placement=held, joint=joints.Fixed(), inertia=_inertia(right, frame)
             )
@@ -255,7 +259,7 @@ scene = Scene(
         "friction": Parameter(2.0, "damping along the outlines", "N s/m", low=0.0, high=100.0),
         "gravity": Parameter(9.81, "acceleration of free fall", "m/s²", low=0.0, high=100.0),
         "controls": Parameter(160, "control frames of each outline", low=80, high=2000),
-        "substeps": Parameter(64, "steps per frame of 1/60 s, twice as many if two-sided", low=1, high=1000),
+        "substeps": Parameter(100, "steps per frame of 1/60 s, twice as many if two-sided", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 64}, "standard": {"substeps": 128}, "seed": {"substeps": 256, "controls": 240}},
+    qualities={"draft": {"substeps": 100}, "standard": {"substeps": 150}, "seed": {"substeps": 300, "controls": 240}},
 )

@@ -40,7 +40,7 @@ Array = np.ndarray
 
 SPINE = OPENSIM_TO_WORLD @ np.array([-0.021, -0.379, 0.0])  # of the spine's surface in the thorax [m]
 THORAX = np.array([0.0, 0.0, 1.35])  # height of the sternum's top over the ground [m]
-LIGAMENT_STIFFNESS, LIGAMENT_DAMPING = 2.0e4, 12.0  # [N/m], [N s/m]
+LIGAMENT_STIFFNESS, LIGAMENT_DAMPING = 1.0e4, 6.0  # [N/m], [N s/m]
 LEAD_STIFFNESS, LEAD_DAMPING = 9000.0, 130.0  # of the force that leads the blade [N/m], [N s/m]
 ARM_ABDUCTION = np.deg2rad(18.0)  # at which the arm rests
 LOOP = np.array([0.030, 0.024])  # half its extent forwards and upwards [m]
@@ -261,7 +261,7 @@ scene = Scene(
     parameters={
         "period": Parameter(3.0, "time for one round of the blade", "s", low=0.5, high=100.0),
         "gravity": Parameter(9.81, "acceleration of free fall", "m/s²", low=0.0, high=100.0),
-        "substeps": Parameter(8, "steps per frame of 1/60 s", low=4, high=1000),
+        "substeps": Parameter(12, "steps per frame of 1/60 s", low=4, high=1000),
     },
-    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "seed": {"substeps": 32}},
+    qualities={"draft": {"substeps": 12}, "standard": {"substeps": 20}, "seed": {"substeps": 40}},
 )

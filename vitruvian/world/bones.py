@@ -145,10 +145,11 @@ class BoneSimulation:
 
     def step(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
         stored = passive_energy(self.skeleton, state.q)
-        if self.integrator == "rk4":
-            self._step_rk4(state, controls, time, dt)
-        else:
-            self._step_euler(state, controls, time, dt)
+        advance = self._step_rk4 if self.integrator == "rk4" else self._step_euler
+        try:
+            advance(state, controls, time, dt)
+        except ZeroDivisionError as error:  # kernels divide by lengths and inertias, which overflow before they vanish
+            raise Diverged(self._fastest(state.v), "its motion overflowed within a step") from error
         self._hold_drives(state.q, state.v, time + dt)
         # Springs give back what they take: only what they did not store is work.
         state.work += passive_energy(self.skeleton, state.q) - stored
@@ -261,6 +262,9 @@ class BoneSimulation:
         if last - first != 1:
             raise InputError(f"bone '{bone}': only a joint with one coordinate can be driven, this has {last - first}")
         return int(first)
+
+    def _fastest(self, v: Array) -> str:
+        return self.skeleton.names[self.skeleton.dof_bone[int(np.argmax(np.abs(v)))]]
 
     def _worst(self, values: Array) -> str:
         starts = self.skeleton.q_start if len(values) == self.skeleton.n_q else self.skeleton.v_start
