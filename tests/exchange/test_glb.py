@@ -7,7 +7,6 @@ import trimesh
 
 from vitruvian.exchange.export import export_recording
 from vitruvian.exchange.glb import vertex_normals
-from vitruvian.exchange.tubes import SIDES, tube_faces, tube_vertices
 
 WIDTH = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 
@@ -109,15 +108,3 @@ def test_normals_of_a_sphere_point_outward():
     normals = vertex_normals(sphere.vertices, sphere.faces)
     assert np.allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
     assert (np.sum(normals * sphere.vertices, axis=1) > 0.999).all()
-
-
-def test_tubes_keep_their_radius_and_face_outward():
-    points = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 3], [5, 0, 0], [6, 1, 1]], dtype=float)
-    offsets, radius = np.array([0, 3, 5]), np.array([0.1, 0.2])
-    vertices, faces = tube_vertices(points, offsets, radius), tube_faces(offsets)
-    away = np.linalg.norm(vertices.reshape(-1, SIDES, 3) - points[:, None], axis=2)
-    assert np.allclose(away, np.repeat([0.1, 0.2], [3, 2])[:, None])
-    assert faces.max() == len(vertices) - 1
-    assert len(faces) == 2 * SIDES * 3
-    normals = vertex_normals(vertices, faces).reshape(-1, SIDES, 3)
-    assert (np.sum(normals * (vertices.reshape(-1, SIDES, 3) - points[:, None]), axis=2) > 0).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from vitruvian.view import normals, tubes
+from vitruvian.view import normals
 from vitruvian.view.camera import auto_view, bounds_of, pinhole
 from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
 from vitruvian.view.drawing import rotation_of
@@ -28,35 +28,6 @@ def test_unwelded_triangles_shade_as_smoothly_as_welded_ones(demo):
     alone = np.arange(len(loose), dtype=np.int32).reshape(-1, 3)
     welded = normals.corner_normals(vertices, faces, normals.around(vertices, faces))
     assert np.allclose(normals.corner_normals(loose, alone, normals.around(loose, alone)), welded, atol=1e-5)
-
-
-def test_tube_around_a_bent_line_keeps_its_radius_and_closes():
-    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.5], [1.0, 1.0, 2.0]])
-    rings, sides = 40, 16
-    vertices, normal = np.empty((rings * sides + 2, 3)), np.empty((rings * sides + 2, 3))
-    tubes.sweep(points, np.array([0, 4]), np.array([0.05]), np.ones(rings), sides, vertices, normal)
-    wall = vertices[: rings * sides].reshape(rings, sides, 3)
-    centre = wall.mean(axis=1, keepdims=True)
-    assert np.allclose(np.linalg.norm(wall - centre, axis=2), 0.05)
-    assert np.allclose(centre[0, 0], points[0])
-    assert np.allclose(centre[-1, 0], points[-1])
-    mesh = trimesh.Trimesh(vertices, tubes.tube_faces(1, rings, sides), process=False)
-    assert mesh.is_watertight
-    assert mesh.volume > 0.0
-
-
-def test_line_of_equal_points_makes_a_finite_tube():
-    vertices, normal = np.empty((10 * 6 + 2, 3)), np.empty((10 * 6 + 2, 3))
-    tubes.sweep(np.zeros((3, 3)), np.array([0, 3]), np.array([0.1]), np.ones(10), 6, vertices, normal)
-    assert np.isfinite(vertices).all()
-    assert np.isfinite(normal).all()
-
-
-def test_muscle_is_full_in_the_middle_and_thin_at_its_tendons():
-    profile = tubes.spindle_profile(41)
-    assert profile[20] == pytest.approx(1.0)
-    assert profile[0] == profile[-1] == tubes.TENDON
-    assert np.allclose(profile, profile[::-1])
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (400, 900)])

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from vitruvian.exchange.gltf_file import LINE_ARRAY, TRIANGLES, GltfFile
-from vitruvian.exchange.tubes import tube_faces, tube_vertices
-from vitruvian.world.stage import Points, Stage
+from vitruvian.mesh.tubes import Tubes
+from vitruvian.world.stage import Lines, Points, Stage
 
 MOST_SHAPES = 120
+TUBE_SIDES = 8
+MUSCLE_RINGS, MOST_RINGS = 8, 200  # along each tube, for the muscles' taper and for long lines
 POINTS_MODE = 0
 Array = np.ndarray
 
@@ -51,8 +53,9 @@ def write_glb(recording: Any, out: str | Path, progress: Callable[[float, float]
             _add_instants(file, root, surface.name, meshes, keys)
     for lines in stage.lines:
         material = file.add_material(lines.name, lines.colour, lines.opacity)
-        tubes = [tube_vertices(frame.lines[lines.name].points, lines.offsets, lines.radius) for frame in frames]
-        _add_morph(file, root, lines.name, np.stack(tubes), tube_faces(lines.offsets), material, keys)
+        tubes = _tubes(lines)
+        shapes = np.stack([tubes.at(frame.lines[lines.name].points)[0] for frame in frames])
+        _add_morph(file, root, lines.name, shapes, tubes.faces, material, keys)
     for points in stage.points:
         _add_points(file, root, points, [frame.points[points.name] for frame in frames], keys)
     file.write(Path(out))
@@ -74,6 +77,13 @@ def _add_bodies(file: GltfFile, root: int, recording: Any, time: Array) -> None:
         primitive = _triangles(file, np.asarray(mesh.vertices), np.asarray(mesh.faces), material)
         if primitive:
             file.add_node(mesh.name, nodes[mesh.body], mesh=file.add_mesh(mesh.name, primitive))
+
+
+def _tubes(lines: Lines) -> Tubes:
+    muscle = lines.layer == "muscles"
+    longest = int(np.diff(lines.offsets).max(initial=2))
+    rings = min(max(longest, MUSCLE_RINGS if muscle else 2), MOST_RINGS)
+    return Tubes(lines.offsets, lines.radius, rings=rings, sides=TUBE_SIDES, tapered=muscle)
 
 
 def _triangles(file: GltfFile, vertices: Array, faces: Array | None, material: int) -> dict[str, Any] | None:

@@ -6,5 +6,5 @@ live      a running simulation in the browser: `LiveView`
 memory    a recording in memory: `MemoryRecording`, `one_frame`
 
 Below these: `drawing` (stage and frame to triangles) and `raster/` (triangles to pixels) for pictures; `page`, `nodes`
-and `plots` for the browser; `camera`, `colour`, `normals` and `tubes` for both.
+and `plots` for the browser; `camera`, `colour` and `normals` for both.
 """

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import unknown_name
-from vitruvian.view import normals, tubes
+from vitruvian.mesh.tubes import Tubes
+from vitruvian.view import normals
 from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
 from vitruvian.world.stage import Frame, Lines, Mesh, Points, Stage, Surface
 
@@ -180,36 +181,29 @@ class LinesPart:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
-        self.offsets = np.ascontiguousarray(lines.offsets, dtype=np.int64)
-        self.radius = np.ascontiguousarray(lines.radius, dtype=np.float64)
-        n = len(self.offsets) - 1
-        longest = int(np.diff(self.offsets).max()) if n > 0 else 2
+        n, longest = len(lines.radius), int(np.diff(lines.offsets).max(initial=2))
         muscle = lines.layer == "muscles"
-        self.sides = TUBE_SIDES[1] if n > MANY_LINES else TUBE_SIDES[0]
-        rings = min(max(longest, (12 if n > MANY_LINES else 20) if muscle else 2), 400)
-        if longest > 2 and not muscle:
-            rings = min(max(2 * longest, 12), 600)
-        self.profile = tubes.spindle_profile(rings) if muscle else np.ones(rings)
-        self.per_line = rings * self.sides + 2
-        self.faces = tubes.tube_faces(n, rings, self.sides)
-        self.finish = _finish(lines.layer, lines.opacity, len(self.faces))
+        if muscle:
+            rings = min(max(longest, 12 if n > MANY_LINES else 20), 400)
+        else:
+            rings = min(max(2 * longest, 12), 600) if longest > 2 else 2
+        sides = TUBE_SIDES[1] if n > MANY_LINES else TUBE_SIDES[0]
+        self.tubes = Tubes(lines.offsets, lines.radius, rings=rings, sides=sides, tapered=muscle)
+        self.finish = _finish(lines.layer, lines.opacity, len(self.tubes.faces))
         self.colours = colour_map(lines.value, lines.unit, lines.value_range) if lines.value else None
 
     def at(self, frame: Frame) -> Triangles | None:
         now = frame.lines.get(self.lines.name)
-        if now is None or len(self.radius) == 0:
+        if now is None or len(self.lines.radius) == 0:
             return None
-        n = len(self.radius)
-        vertices = np.empty((n * self.per_line, 3))
-        normal = np.empty((n * self.per_line, 3))
-        points = np.ascontiguousarray(now.points, dtype=np.float64)
-        tubes.sweep(points, self.offsets, self.radius, self.profile, self.sides, vertices, normal)
+        vertices, normal = self.tubes.at(now.points)
         if self.colours is not None and now.values is not None:
             each = linear_from_srgb(self.colours(now.values)).astype(np.float32)
-            colours = np.repeat(each, self.per_line, axis=0)
+            colours = np.repeat(each, self.tubes.per_line, axis=0)
         else:
             colours = _flat_colour(self.lines.colour, len(vertices))
-        return Triangles(vertices, self.faces, normal.astype(np.float32)[self.faces], colours, self.finish)
+        faces = self.tubes.faces
+        return Triangles(vertices, faces, normal.astype(np.float32)[faces], colours, self.finish)
 
 
 def rotation_of(quaternion: Array) -> Array:

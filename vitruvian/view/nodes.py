@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from vitruvian.view import normals, tubes
+from vitruvian.mesh.tubes import spindle_profile
+from vitruvian.view import normals
 from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
 from vitruvian.view.drawing import LinesPart
 from vitruvian.view.glb import coloured_surface
@@ -178,8 +179,9 @@ class TubesNode:
     def __init__(self, scene: Any, path: str, lines: Lines) -> None:
         self.lines, self.layer, self.part = lines, lines.layer, LinesPart(lines)
         self.colours, self.by_value = self.part.colours, self.part.colours is not None
-        faces = self.part.faces[: len(self.part.faces) // max(len(lines.radius), 1)]
-        blank = np.zeros((self.part.per_line, 3), dtype=np.float32)
+        tubes = self.part.tubes
+        faces = tubes.faces[: len(tubes.faces) // max(len(lines.radius), 1)]
+        blank = np.zeros((tubes.per_line, 3), dtype=np.float32)
         names = lines.names or tuple(str(i) for i in range(len(lines.radius)))
         self.handles = [
             scene.add_mesh_simple(
@@ -232,7 +234,7 @@ class PiecesNode:
         self.pieces = np.maximum(counts - 1, PIECES if muscle else 1)
         self.line_of = np.repeat(np.arange(len(counts)), self.pieces)
         part = np.concatenate([(np.arange(k) + 0.5) / k for k in self.pieces]) if len(counts) else np.zeros(0)
-        profile = tubes.spindle_profile(101) if muscle else np.ones(101)
+        profile = spindle_profile(101) if muscle else np.ones(101)
         self.width = self.radius[self.line_of] * np.interp(part, np.linspace(0.0, 1.0, 101), profile)
         n = len(self.line_of)
         vertices, faces = _cylinder()

@@ -1,8 +1,9 @@
-"""Polylines as tubes: rings of vertices swept along each line, closed with caps.
+"""Polylines as closed tubes, such as muscles: rings of vertices swept along many lines at once.
 
 A ring stands at each of `rings` places, evenly spaced in arc length, and keeps its orientation from ring to ring by
-parallel transport (the rotation that carries one tangent to the next), so tubes do not twist. Muscles taper: the
-radius follows `spindle_profile`, thin at the tendons and full at the belly.
+parallel transport (the part of it across the new tangent), so tubes do not twist. Muscles taper: their radius follows
+`spindle_profile`, thin at the tendons and full at the belly. Only points change from frame to frame, so triangles are
+made once. A single curve, or one that closes on itself, is `mesh.shapes.tube`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,28 @@ from numba import njit
 Array = np.ndarray
 
 TENDON = 0.32  # radius at a muscle's ends, as a part of the belly's
+CAP = 0.4  # how far the middle of an end stands out, as a part of the radius there
+
+
+class Tubes:
+    """Tubes along the polylines points[offsets[i]:offsets[i + 1]], all with the same number of rings and sides."""
+
+    def __init__(self, offsets: Array, radius: Array, *, rings: int, sides: int, tapered: bool) -> None:
+        """offsets (lines + 1,), radius [m] (lines,); `tapered` for muscles, else the radius is the same all along."""
+        self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        self.radius = np.ascontiguousarray(radius, dtype=np.float64)
+        self.profile = spindle_profile(rings) if tapered else np.ones(rings)
+        self.sides = sides
+        self.per_line = rings * sides + 2  # vertices of one tube: its rings, then the middles of its ends
+        self.faces = _faces(len(self.radius), rings, sides)  # outwards, (m, 3) int32
+
+    def at(self, points: Array) -> tuple[Array, Array]:
+        """Vertices [m] and unit normals, each of shape (lines * per_line, 3), for `points` [m], shape (n, 3)."""
+        vertices = np.empty((len(self.radius) * self.per_line, 3))
+        normals = np.empty_like(vertices)
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        _sweep(points, self.offsets, self.radius, self.profile, self.sides, vertices, normals)
+        return vertices, normals
 
 
 def spindle_profile(rings: int) -> Array:
@@ -22,8 +45,7 @@ def spindle_profile(rings: int) -> Array:
     return TENDON + (1.0 - TENDON) * belly
 
 
-def tube_faces(n_lines: int, rings: int, sides: int) -> Array:
-    """Triangles of `n_lines` tubes whose vertices come from `sweep`, shape (m, 3)."""
+def _faces(n_lines: int, rings: int, sides: int) -> Array:
     ring, side = np.meshgrid(np.arange(rings - 1), np.arange(sides), indexing="ij")
     a = (ring * sides + side).ravel()
     b = (ring * sides + (side + 1) % sides).ravel()
@@ -39,11 +61,8 @@ def tube_faces(n_lines: int, rings: int, sides: int) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def sweep(points, offsets, radius, profile, sides, vertices, normals):
-    """Fill `vertices` and unit `normals`, shape (n_lines * (rings * sides + 2), 3), of tubes along polylines.
-
-    points [m] (n, 3), offsets (n_lines + 1,), radius [m] (n_lines,), profile (rings,).
-    """
+def _sweep(points, offsets, radius, profile, sides, vertices, normals):
+    """Fill `vertices` and unit `normals`, shape (n_lines * (rings * sides + 2), 3)."""
     rings = profile.shape[0]
     per_line = rings * sides + 2
     centre = np.empty((rings, 3))
@@ -94,10 +113,10 @@ def sweep(points, offsets, radius, profile, sides, vertices, normals):
                     normals[at, k] = n
                     vertices[at, k] = centre[r, k] + here * n
         for k in range(3):
-            vertices[base + rings * sides, k] = centre[0, k] - 0.4 * radius[line] * profile[0] * tangent[0, k]
+            vertices[base + rings * sides, k] = centre[0, k] - CAP * radius[line] * profile[0] * tangent[0, k]
             normals[base + rings * sides, k] = -tangent[0, k]
             vertices[base + rings * sides + 1, k] = (
-                centre[rings - 1, k] + 0.4 * radius[line] * profile[rings - 1] * tangent[rings - 1, k]
+                centre[rings - 1, k] + CAP * radius[line] * profile[rings - 1] * tangent[rings - 1, k]
             )
             normals[base + rings * sides + 1, k] = tangent[rings - 1, k]
 
