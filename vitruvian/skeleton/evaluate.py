@@ -36,7 +36,6 @@ from vitruvian.skeleton.joints.planar import planar
 from vitruvian.skeleton.joints.revolute import revolute
 from vitruvian.skeleton.joints.surface_spline import SCRATCH, surface
 from vitruvian.skeleton.joints.universal import universal
-from vitruvian.spatial.bspline import MAX_ORDER
 from vitruvian.spatial.se3_spline import curve
 
 if TYPE_CHECKING:
@@ -49,7 +48,8 @@ ROW_WIDTH = 64
 S, SU, SD, ST = 0, 6, 12, 13  # S column, Ĵ S, 1/(Sᵀ Ĵ S), reduced force
 DOF_WIDTH = 16
 # topology: one per bone
-PARENT, CODE, Q0, V0, NV, PARAM, CUSTOM_ROW, GENERAL = 0, 1, 2, 3, 4, 5, 6, 7  # GENERAL: row of `hessians`, or -1
+PARENT, CODE, Q0, V0, NV, PARAM, CUSTOM_ROW = 0, 1, 2, 3, 4, 5, 6
+GENERAL = 7  # row of `hessians`, or -1 where the Jacobian is constant
 # bodies: one per bone
 PLACE, MASS = 0, 12  # placement (12), then mass, m·com (3), inertia about the origin xx xy xz yy yz zz
 BODY_WIDTH = 24
@@ -117,6 +117,15 @@ def evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, hessians
             _place(bodies, i, row)
             for k in range(6):
                 row[U + k] = dofs[v0, k] * v[v0] + dofs[v0 + 1, k] * v[v0 + 1]
+        elif code == CURVE:
+            # the placement is folded into the control frames
+            hessian = hessians[topology[i, GENERAL]]
+            curve(params, p, q[q0], row, dofs[v0 : v0 + 1], hessian)
+            rate = v[v0]
+            for k in range(6):
+                row[U + k] = dofs[v0, S + k] * rate
+                row[C + k] = hessian[0, 0, k] * rate * rate
+            continue
         else:
             _general(topology, bodies, params, custom, q, v, i, row, dofs, hessians, scratch)
             continue
@@ -128,11 +137,12 @@ def evaluate_joints(topology, bodies, params, custom, q, v, rows, dofs, hessians
 def joint_hessian(topology, params, custom, q, i, G, jacobian, hessian, scratch):
     """G, S and ∂S/∂q of a joint whose Jacobian changes; returns how many coordinates were filled, time included.
 
-    G: (12,) joint transform without the placement; jacobian (7, 6); hessian (7, 7, 6), [a, b] = ∂s_a/∂q_b."""
+    G: (12,) joint transform without the placement (a curve's has it folded in); jacobian: (7, 6); hessian: (7, 7, 6),
+    [a, b] = ∂s_a/∂q_b."""
     code = topology[i, CODE]
     q0, p, n = topology[i, Q0], topology[i, PARAM], topology[i, NV]
     if code == CURVE:
-        curve(params, p, q[q0], G, jacobian, hessian, scratch[: 6 * MAX_ORDER].reshape(6, MAX_ORDER))
+        curve(params, p, q[q0], G, jacobian, hessian)
     elif code == SURFACE:
         surface(params, p, q, q0, G, jacobian, hessian, scratch)
         if params[p + 1] != 0.0:

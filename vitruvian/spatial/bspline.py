@@ -75,6 +75,26 @@ def basis(knots: ArrayLike, order: int, x: float) -> tuple[int, Array]:
     return first, out[:3, :order].copy()
 
 
+def span_polynomials(knots: ArrayLike, order: int) -> Array:
+    """The basis as polynomials: entry [s, r, d] is the coefficient of u^d, u = 0..1 along span s, of the r-th function
+    alive there. Shape (n_controls - order + 1, order, order). The Cox-de Boor recursion, on all spans at once."""
+    t = np.asarray(knots, dtype=float)
+    j = np.arange(order - 1, len(t) - order)  # spans of the domain are [t_j, t_{j+1}]
+    start, step = t[j], t[j + 1] - t[j]
+    N = np.zeros((len(j), order, order))
+    N[:, 0, 0] = 1.0
+    for k in range(2, order + 1):
+        saved = np.zeros((len(j), order))
+        for r in range(k - 1):
+            right, left = t[j + r + 1], t[j + r + 2 - k]
+            share = N[:, r] / (right - left)[:, None]
+            shifted = step[:, None] * np.roll(share, 1, axis=1)  # times u; the last coefficient is zero by then
+            N[:, r] = saved + (right - start)[:, None] * share - shifted
+            saved = (start - left)[:, None] * share + shifted
+        N[:, k - 1] = saved
+    return N
+
+
 @njit(cache=True)
 def wrap_coordinate(x, low, high):
     """x moved by whole periods into [low, high)."""

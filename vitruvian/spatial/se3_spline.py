@@ -22,14 +22,15 @@ from vitruvian.spatial.bspline import (
     check_knots,
     open_knots,
     periodic_knots,
+    span_polynomials,
     wrap_controls,
     wrap_coordinate,
 )
-from vitruvian.spatial.exponentials import RECORD, multiply_exponential, twist_record
+from vitruvian.spatial.exponentials import RECORD, twist_record
 from vitruvian.spatial.motion import inverse, log_se3
 
 Array = np.ndarray
-HEAD = 5  # order, number of controls, periodic, domain low, domain high
+HEAD = 6  # order, number of controls, periodic, number of spans, domain low, domain high
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,11 @@ class Se3Spline:
         controls = wrap_controls(G, order) if periodic else G
         check_knots(knots, len(controls), order, what)
         twists = np.array([log_se3(inverse(a) @ c) for a, c in pairwise(controls)])
-        head = [order, len(controls), float(periodic), b[0], b[-1]]
+        head = [order, len(controls), float(periodic), len(b) - 1, b[0], b[-1]]
         flat = np.concatenate([controls[:, :3, :3].reshape(-1, 9), controls[:, :3, 3]], axis=1)
         records = np.array([twist_record(z) for z in twists])
+        # B̃_1 .. B̃_{order-1} of every span, as polynomials
+        cumulative = np.cumsum(span_polynomials(knots, order)[:, ::-1], axis=1)[:, ::-1][:, 1:]
         for name, value in (
             ("frames", G),
             ("breaks", b),
@@ -90,7 +93,7 @@ class Se3Spline:
             ("periodic", periodic),
             ("knots", knots),
             ("twists", twists),
-            ("params", np.concatenate([head, knots, flat.ravel(), records.ravel()])),
+            ("params", np.concatenate([head, b, flat.ravel(), records.ravel(), cumulative.ravel()])),
         ):
             object.__setattr__(self, name, value)
 
@@ -102,7 +105,7 @@ class Se3Spline:
     def evaluate(self, q: float) -> tuple[Array, Array, Array]:
         """G(q) (4, 4), its Jacobian s = (G⁻¹ dG/dq)ˇ (6,) and ds/dq (6,)."""
         G, jacobian, hessian = np.empty(12), np.empty((1, 6)), np.empty((1, 1, 6))
-        curve(self.params, 0, float(q), G, jacobian, hessian, np.empty((6, MAX_ORDER)))
+        curve(self.params, 0, float(q), G, jacobian, hessian)
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = G[:9].reshape(3, 3), G[9:]
         return T, jacobian[0], hessian[0, 0]
@@ -111,11 +114,21 @@ class Se3Spline:
         """G(q), shape (4, 4)."""
         return self.evaluate(q)[0]
 
+    def placed_params(self, placement: Array) -> Array:
+        """A copy of `params` for the curve placement · G(q); placement: (4, 4)."""
+        params, n = self.params.copy(), len(self.twists) + 1
+        frame0 = HEAD + len(self.breaks)
+        flat = params[frame0 : frame0 + 12 * n].reshape(n, 12)
+        P, p = placement[:3, :3], placement[:3, 3]
+        flat[:, 9:] = flat[:, 9:] @ P.T + p
+        flat[:, :9] = (P @ flat[:, :9].reshape(n, 3, 3)).reshape(n, 9)
+        return params
+
     def params_with(self, j: int, frame: Array) -> Array:
         """A copy of `params` in which control frame j is `frame` (4, 4); only the twists beside it are taken anew."""
         params, n = self.params.copy(), len(self.twists) + 1
-        frame0 = HEAD + n + self.order
-        records = params[frame0 + 12 * n :].reshape(-1, RECORD)
+        frame0 = HEAD + len(self.breaks)
+        records = params[frame0 + 12 * n : frame0 + 12 * n + RECORD * (n - 1)].reshape(-1, RECORD)
         m = len(self.frames)
         for i in range(j, n, m):  # a closed curve holds its first frames twice
             params[frame0 + 12 * i : frame0 + 12 * (i + 1)] = np.concatenate([frame[:3, :3].ravel(), frame[:3, 3]])
@@ -135,47 +148,122 @@ class Se3Spline:
 
 
 @njit(cache=True)
-def curve(params, p, q, G, jacobian, hessian, scratch):
+def curve(params, p, q, G, jacobian, hessian):
     """Evaluate the spline whose numbers start at params[p]: G (12,), s (>=1, 6), ds/dq (>=1, >=1, 6).
 
-    scratch: shape (6, MAX_ORDER)."""
-    order, n = int(params[p]), int(params[p + 1])
+    The recursion of `spatial.exponentials` for one coordinate, with all in registers."""
+    order, n, spans = int(params[p]), int(params[p + 1]), int(params[p + 3])
+    low, high = params[p + 4], params[p + 5]
     if params[p + 2] != 0.0:
-        q = wrap_coordinate(q, params[p + 3], params[p + 4])
-    knot0 = p + HEAD
-    frame0 = knot0 + n + order
+        q = wrap_coordinate(q, low, high)
+    breaks = p + HEAD
+    # even breaks are hit at the first guess, others are reached from it
+    j = min(max(int((q - low) / (high - low) * spans), 0), spans - 1)
+    while j > 0 and q < params[breaks + j]:
+        j -= 1
+    while j < spans - 1 and q >= params[breaks + j + 1]:
+        j += 1
+    rate = 1.0 / (params[breaks + j + 1] - params[breaks + j])
+    u = (q - params[breaks + j]) * rate
+    frame0 = breaks + spans + 1
     record0 = frame0 + 12 * n
-    first = basis_derivatives(params, knot0, n, order, q, scratch)
-    for c in range(12):
-        G[c] = params[frame0 + 12 * first + c]
-    for c in range(6):
-        jacobian[0, c] = 0.0
-        hessian[0, 0, c] = 0.0
-    for row in range(3):  # sums from the last to the first: B turns into the cumulative B̃
-        for l in range(order - 2, 0, -1):
-            scratch[row, l] += scratch[row, l + 1]
+    at = frame0 + 12 * j
+    g0, g1, g2, g3, g4, g5 = params[at], params[at + 1], params[at + 2], params[at + 3], params[at + 4], params[at + 5]
+    g6, g7, g8, x0, x1, x2 = (
+        params[at + 6],
+        params[at + 7],
+        params[at + 8],
+        params[at + 9],
+        params[at + 10],
+        params[at + 11],
+    )
+    s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    h0, h1, h2, h3, h4, h5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    poly = record0 + RECORD * (n - 1) + j * (order - 1) * order
+    r = record0 + RECORD * j
     for l in range(1, order):
-        scratch[5, 0] = scratch[1, l]
-        scratch[5, 1] = scratch[2, l]
-        multiply_exponential(
-            params,
-            record0 + RECORD * (first + l - 1),
-            scratch[0, l],
-            scratch[5, 0:1],
-            scratch[5:6, 1:2],
-            1,
-            G,
-            jacobian,
-            hessian,
+        if order == 4:
+            c1, c2, c3 = params[poly + 1], params[poly + 2], params[poly + 3]
+            phi = params[poly] + u * (c1 + u * (c2 + u * c3))
+            slope = rate * (c1 + u * (2.0 * c2 + 3.0 * u * c3))
+            bend = rate * rate * (2.0 * c2 + 6.0 * u * c3)
+        else:
+            phi, slope, bend = 0.0, 0.0, 0.0
+            for d in range(order - 1, -1, -1):
+                bend = bend * u + 2.0 * slope
+                slope = slope * u + phi
+                phi = phi * u + params[poly + d]
+            slope *= rate
+            bend *= rate * rate
+        poly += order
+        ax, ay, az, angle = params[r], params[r + 1], params[r + 2], params[r + 3]
+        vx, vy, vz = params[r + 4], params[r + 5], params[r + 6]
+        half = 0.5 * angle * phi
+        sine, cosine = np.sin(half), np.cos(half)
+        s = 2.0 * sine * cosine
+        c = 2.0 * sine * sine
+        k = 2.0 * half - s  # x - sin x
+        px = phi * vx + c * params[r + 7] + k * params[r + 10]
+        py = phi * vy + c * params[r + 8] + k * params[r + 11]
+        pz = phi * vz + c * params[r + 9] + k * params[r + 12]
+        r += RECORD
+        wx, wy, wz = angle * ax, angle * ay, angle * az
+        e00, e01, e02 = 1.0 - c * (ay * ay + az * az), c * ax * ay - s * az, c * ax * az + s * ay
+        e10, e11, e12 = c * ax * ay + s * az, 1.0 - c * (ax * ax + az * az), c * ay * az - s * ax
+        e20, e21, e22 = c * ax * az - s * ay, c * ay * az + s * ax, 1.0 - c * (ax * ax + ay * ay)
+        x0 += g0 * px + g1 * py + g2 * pz
+        x1 += g3 * px + g4 * py + g5 * pz
+        x2 += g6 * px + g7 * py + g8 * pz
+        g0, g1, g2 = g0 * e00 + g1 * e10 + g2 * e20, g0 * e01 + g1 * e11 + g2 * e21, g0 * e02 + g1 * e12 + g2 * e22
+        g3, g4, g5 = g3 * e00 + g4 * e10 + g5 * e20, g3 * e01 + g4 * e11 + g5 * e21, g3 * e02 + g4 * e12 + g5 * e22
+        g6, g7, g8 = g6 * e00 + g7 * e10 + g8 * e20, g6 * e01 + g7 * e11 + g8 * e21, g6 * e02 + g7 * e12 + g8 * e22
+        if l == 1:  # nothing to carry on yet
+            s0, s1, s2, s3, s4, s5 = wx * slope, wy * slope, wz * slope, vx * slope, vy * slope, vz * slope
+            h0, h1, h2, h3, h4, h5 = wx * bend, wy * bend, wz * bend, vx * bend, vy * bend, vz * bend
+            continue
+        # h <- h + ad_s z φ', then both through Ad⁻¹
+        h0 += (s1 * wz - s2 * wy) * slope
+        h1 += (s2 * wx - s0 * wz) * slope
+        h2 += (s0 * wy - s1 * wx) * slope
+        h3 += (s4 * wz - s5 * wy + s1 * vz - s2 * vy) * slope - (py * h2 - pz * h1)
+        h4 += (s5 * wx - s3 * wz + s2 * vx - s0 * vz) * slope - (pz * h0 - px * h2)
+        h5 += (s3 * wy - s4 * wx + s0 * vy - s1 * vx) * slope - (px * h1 - py * h0)
+        s3 -= py * s2 - pz * s1
+        s4 -= pz * s0 - px * s2
+        s5 -= px * s1 - py * s0
+        h0, h1, h2 = (
+            wx * bend + e00 * h0 + e10 * h1 + e20 * h2,
+            wy * bend + e01 * h0 + e11 * h1 + e21 * h2,
+            wz * bend + e02 * h0 + e12 * h1 + e22 * h2,
         )
+        h3, h4, h5 = (
+            vx * bend + e00 * h3 + e10 * h4 + e20 * h5,
+            vy * bend + e01 * h3 + e11 * h4 + e21 * h5,
+            vz * bend + e02 * h3 + e12 * h4 + e22 * h5,
+        )
+        s0, s1, s2 = (
+            wx * slope + e00 * s0 + e10 * s1 + e20 * s2,
+            wy * slope + e01 * s0 + e11 * s1 + e21 * s2,
+            wz * slope + e02 * s0 + e12 * s1 + e22 * s2,
+        )
+        s3, s4, s5 = (
+            vx * slope + e00 * s3 + e10 * s4 + e20 * s5,
+            vy * slope + e01 * s3 + e11 * s4 + e21 * s5,
+            vz * slope + e02 * s3 + e12 * s4 + e22 * s5,
+        )
+    G[0], G[1], G[2], G[3], G[4], G[5] = g0, g1, g2, g3, g4, g5
+    G[6], G[7], G[8], G[9], G[10], G[11] = g6, g7, g8, x0, x1, x2
+    jacobian[0, 0], jacobian[0, 1], jacobian[0, 2] = s0, s1, s2
+    jacobian[0, 3], jacobian[0, 4], jacobian[0, 5] = s3, s4, s5
+    hessian[0, 0, 0], hessian[0, 0, 1], hessian[0, 0, 2] = h0, h1, h2
+    hessian[0, 0, 3], hessian[0, 0, 4], hessian[0, 0, 5] = h3, h4, h5
 
 
 @njit(cache=True)
 def curve_hessians(params, places, out):
     """ds/dq at each of `places`, into out (n, 6)."""
     G, jacobian, hessian = np.empty(12), np.empty((1, 6)), np.empty((1, 1, 6))
-    scratch = np.empty((6, MAX_ORDER))
     for k in range(len(places)):
-        curve(params, 0, places[k], G, jacobian, hessian, scratch)
+        curve(params, 0, places[k], G, jacobian, hessian)
         for c in range(6):
             out[k, c] = hessian[0, 0, c]

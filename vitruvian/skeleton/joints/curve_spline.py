@@ -50,7 +50,7 @@ class CurveSpline(Joint):
         return np.array([0.0 if low <= 0.0 <= high else low])
 
     def parameters(self, placement: Array) -> Array:
-        return self.spline.params
+        return self.spline.placed_params(placement)
 
 
 def jacobian_norms(spline: Se3Spline, per_span: int = 16) -> Array:

@@ -198,47 +198,60 @@ def surface(params, p, q, i, G, jacobian, hessian, scratch):
 @njit(cache=True)
 def _tensor(params, base, size, n, moving, order, f0, f1, f2, m1, m2, basis, j, phi, slope, curvature):
     """φ_j with its first and second derivatives in q and t, from the tensor product of the bases."""
-    for a in range(4):
-        slope[j, a] = 0.0
-        for b in range(4):
-            curvature[j, a, b] = 0.0
-    value = 0.0
+    value, d0, d1, d2, d00, d01, d02, d11, d12, d22 = _contract(params, base, n, order, f0, f1, f2, m1, m2, basis)
+    phi[j] = value
+    slope[j, 0], slope[j, 1], slope[j, 2] = d0, d1, d2
+    bend = curvature[j]
+    bend[0, 0], bend[0, 1], bend[0, 2] = d00, d01, d02
+    bend[1, 0], bend[1, 1], bend[1, 2] = d01, d11, d12
+    bend[2, 0], bend[2, 1], bend[2, 2] = d02, d12, d22
+    if moving:
+        rates, accelerations = base + 6 * size, base + 12 * size
+        value, d0, d1, d2, _, _, _, _, _, _ = _contract(params, rates, n, order, f0, f1, f2, m1, m2, basis)
+        slope[j, n] = value
+        for a in range(n):
+            d = d0 if a == 0 else (d1 if a == 1 else d2)
+            bend[a, n] = d
+            bend[n, a] = d
+        bend[n, n] = _contract(params, accelerations, n, order, f0, f1, f2, m1, m2, basis)[0]
+
+
+@njit(cache=True)
+def _contract(params, base, n, order, f0, f1, f2, m1, m2, basis):
+    """Σ C B(q_0) B(q_1) B(q_2) and its first and second derivatives, the innermost coordinate summed first."""
     n1 = order if n > 1 else 1
     n2 = order if n > 2 else 1
+    value, d0, d1, d2, d00, d01, d02, d11, d12, d22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(order):
-        A0, A1, A2 = basis[0, 0, a], basis[0, 1, a], basis[0, 2, a]
+        u, u1, u2, u11, u12, u22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for b in range(n1):
-            B0, B1, B2 = 1.0, 0.0, 0.0
+            at = base + ((f0 + a) * m1 + (f1 + b)) * m2 + f2
+            if n > 2:
+                t, t2, t22 = 0.0, 0.0, 0.0
+                for c in range(n2):
+                    t += params[at + c] * basis[2, 0, c]
+                    t2 += params[at + c] * basis[2, 1, c]
+                    t22 += params[at + c] * basis[2, 2, c]
+            else:
+                t, t2, t22 = params[at], 0.0, 0.0
             if n > 1:
-                B0, B1, B2 = basis[1, 0, b], basis[1, 1, b], basis[1, 2, b]
-            for c in range(n2):
-                D0, D1, D2 = 1.0, 0.0, 0.0
-                if n > 2:
-                    D0, D1, D2 = basis[2, 0, c], basis[2, 1, c], basis[2, 2, c]
-                at = base + ((f0 + a) * m1 + (f1 + b)) * m2 + f2 + c
-                C = params[at]
-                value += C * A0 * B0 * D0
-                slope[j, 0] += C * A1 * B0 * D0
-                curvature[j, 0, 0] += C * A2 * B0 * D0
-                if n > 1:
-                    slope[j, 1] += C * A0 * B1 * D0
-                    curvature[j, 0, 1] += C * A1 * B1 * D0
-                    curvature[j, 1, 1] += C * A0 * B2 * D0
-                if n > 2:
-                    slope[j, 2] += C * A0 * B0 * D1
-                    curvature[j, 0, 2] += C * A1 * B0 * D1
-                    curvature[j, 1, 2] += C * A0 * B1 * D1
-                    curvature[j, 2, 2] += C * A0 * B0 * D2
-                if moving:
-                    rate = params[at + 6 * size]
-                    slope[j, n] += rate * A0 * B0 * D0
-                    curvature[j, 0, n] += rate * A1 * B0 * D0
-                    if n > 1:
-                        curvature[j, 1, n] += rate * A0 * B1 * D0
-                    if n > 2:
-                        curvature[j, 2, n] += rate * A0 * B0 * D1
-                    curvature[j, n, n] += params[at + 12 * size] * A0 * B0 * D0
-    phi[j] = value
-    for a in range(1, 4):
-        for b in range(a):
-            curvature[j, a, b] = curvature[j, b, a]
+                u += basis[1, 0, b] * t
+                u1 += basis[1, 1, b] * t
+                u2 += basis[1, 0, b] * t2
+                u11 += basis[1, 2, b] * t
+                u12 += basis[1, 1, b] * t2
+                u22 += basis[1, 0, b] * t22
+            else:
+                u = t
+        A, A1 = basis[0, 0, a], basis[0, 1, a]
+        value += A * u
+        d0 += A1 * u
+        d1 += A * u1
+        d2 += A * u2
+        d00 += basis[0, 2, a] * u
+        d01 += A1 * u1
+        d02 += A1 * u2
+        d11 += A * u11
+        d12 += A * u12
+        d22 += A * u22
+    return value, d0, d1, d2, d00, d01, d02, d11, d12, d22
