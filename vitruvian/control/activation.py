@@ -77,7 +77,7 @@ class ActivationSolver:
     proximal: float = 1e-4  # [N^2 m^2]
     slack: Array | None = None  # [N^2 m^2] per row, shape (n_rows,): softly tracked coordinates give by slack * y
     max_newton: int = 60
-    _rounds: int = field(default=4, repr=False)
+    _rounds: int = field(default=12, repr=False)
 
     def solve(
         self, R: TorqueMap, torque: Array, weight: Array | None = None, start: Array | None = None
@@ -102,7 +102,7 @@ class ActivationSolver:
             if off <= goal:
                 exact = True
                 break
-            if not converged or off > 0.2 * last:  # the proximal rounds shrink the error fast when a solution exists
+            if not converged or off > 0.7 * last:  # the error shrinks from round to round when a solution exists
                 break
             last = off
         if not exact:

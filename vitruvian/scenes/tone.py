@@ -69,8 +69,8 @@ class Row:
             lines += [replace(line, name=f"{n} {line.name}") for line in stage.lines]
             signals += [replace(s, name=f"{n} {s.name}") for s in stage.signals]
         cameras = (
-            Camera("front", (0.35, -2.9, 1.75), (0.1, 0.0, 1.42)),
-            Camera("above", (0.4, -2.0, 3.2), (0.1, 0.0, 1.4)),
+            Camera("front", (0.35, -4.0, 1.7), (0.15, 0.0, 1.35)),
+            Camera("above", (0.4, -2.6, 3.9), (0.15, 0.0, 1.35)),
         )
         return Stage(bodies, tuple(meshes), (), tuple(lines), (), tuple(signals), cameras, None)
 
