@@ -1,1 +1,0 @@
-"""Cavities, lung pressure, airflow, voice."""
