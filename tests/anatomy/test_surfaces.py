@@ -52,7 +52,7 @@ def test_attachments_lie_on_the_bone():
     medians = np.array([row.median for row in rows])
     assert np.median(medians) < 0.002
     for row in rows:
-        limit = {"Fo": 0.010, "Man": 0.010}.get(row.bone, 0.005)
+        limit = {"Fo": 0.010}.get(row.bone, 0.005)
         assert row.median < limit, row
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.surfaces.landmarks import Landmarks
 from vitruvian.anatomy.surfaces.mending import mended
@@ -63,7 +64,12 @@ def head(marks: Landmarks) -> dict[str, Shape]:
     bend = Fit(affine=2.0, bending=0.02, pull=0.04, trust=0.012, reach=0.45)
     vertices = fitted(whole, sources, targets, points, bend, even=True)
     n = len(skull[0])
-    return {"Sku": (vertices[:n], skull[1]), "Man": (vertices[n:], mandible[1])}
+    # The jaw's body alone then bends to its muscles; joint and teeth stay where the skull has theirs.
+    still = np.array([[0.046, -0.0125, 0.539], [0.036, -0.040, 0.532], [0.004, -0.076, 0.498], [0.024, -0.055, 0.500]])
+    still = vertices[n:][cKDTree(mandible[0]).query(_both(still))[1]]
+    local = Fit(affine=50.0, bending=0.005, pull=0.5, trust=0.03, reach=0.12)
+    lower = fitted((vertices[n:], mandible[1]), still, still, _both(marks.attachments["Man"]), local)
+    return {"Sku": (vertices[:n], skull[1]), "Man": (lower, mandible[1])}
 
 
 def vertebrae(marks: Landmarks) -> dict[str, Shape]:
@@ -275,6 +281,11 @@ def _vertebra(name: str, template: Shape, below: Array, above: Array, points: Ar
 def _source(name: str) -> Shape:
     """A template in our axes, closed."""
     return mended(bone_mesh(name))
+
+
+def _both(points: Array) -> Array:
+    """The points and their mirror images."""
+    return np.concatenate([points, points * [-1.0, 1.0, 1.0]])
 
 
 def _left(shapes: list[Shape]) -> Shape:
