@@ -5,11 +5,12 @@ import pytest
 import trimesh
 
 from vitruvian.view import normals
+from vitruvian.view.browser import siding, split_at_creases
 from vitruvian.view.camera import auto_view, bounds_of, pinhole
 from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
 from vitruvian.view.drawing import rotation_of
 from vitruvian.view.glb import coloured_surface
-from vitruvian.view.nodes import siding, split_at_creases, turns_from_z
+from vitruvian.view.line_nodes import turns_from_z
 
 
 def test_corner_normals_of_a_box_are_flat_and_of_a_ball_radial(demo):

@@ -11,7 +11,7 @@ import pytest
 from vitruvian.errors import InputError
 from vitruvian.view.live import LiveView
 from vitruvian.view.memory import MemoryRecording, one_frame
-from vitruvian.view.page import start_server
+from vitruvian.view.server import start_server
 from vitruvian.view.viewer import serve, serve_model
 from vitruvian.world.stage import Frame, Lines, LinesFrame, Signal, Stage
 

@@ -5,6 +5,7 @@ viewer    a recording, or a model that has not run, in the browser: `serve`, `se
 live      a running simulation in the browser: `LiveView`
 memory    a recording in memory: `MemoryRecording`, `one_frame`
 
-Below these: `drawing` (stage and frame to triangles) and `raster/` (triangles to pixels) for pictures; `page`, `nodes`
-and `plots` for the browser; `camera`, `colour` and `normals` for both.
+Below these: `drawing` (stage and frame to triangles), `overlay` (words) and `raster/` (triangles to pixels) for
+pictures; `page` with `page_cameras`, `plots`, `server`, `nodes` and `line_nodes` (parts of the scene) and `browser`
+for the browser; `camera`, `colour` and `normals` for both.
 """

@@ -1,7 +1,6 @@
 """The page in the browser: shows a stage at one frame, with layers, cameras, colours and plots.
 
-Recordings (`viewer`) and running simulations (`live`) both drive this one page through `show`. The server listens on
-this machine only unless told otherwise, and its public sharing service is switched off.
+Recordings (`viewer`) and running simulations (`live`) both drive this one page through `show`.
 """
 
 from __future__ import annotations
@@ -10,28 +9,26 @@ import contextlib
 import html
 import io
 import json
-import socket
-import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from vitruvian.errors import InputError
-from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view, grid_spacing
+from vitruvian.view.browser import plain
+from vitruvian.view.camera import Bounds, grid_spacing
 from vitruvian.view.colour import ColourMap
 from vitruvian.view.drawing import layer_names
-from vitruvian.view.nodes import FEW_LINES, BodyNode, Node, PiecesNode, PointsNode, SurfaceNode, TubesNode, plain
+from vitruvian.view.line_nodes import PiecesNode, TubesNode, lines_node
+from vitruvian.view.nodes import BodyNode, Node, PointsNode, SurfaceNode
+from vitruvian.view.page_cameras import PageCameras
 from vitruvian.view.plots import Plots
 from vitruvian.view.raster.shadow import light_axes
+from vitruvian.view.server import start_server
 from vitruvian.world.stage import Frame, Stage
 
 Array = np.ndarray
 
-TRIED_PORTS = 20
-WHOLE = "whole"  # the camera that is always there
-ROOMY = 1.25  # width over height of a window from which on the view need not be widened
 PANEL_WIDTHS = (310, 340)  # left and right [pixel]
 Valued = SurfaceNode | TubesNode | PiecesNode  # what may be coloured by a value
 BACKDROP = ((187, 199, 212), (226, 229, 233), (238, 240, 242))  # top, horizon, bottom
@@ -56,14 +53,13 @@ class Page:
         self.url = f"http://{host}:{self.port}"
         self._lock = threading.RLock()
         self._parameters = dict(parameters or {})
-        self._follow = ""
-        self._followed_from: Array | None = None
+        self.cameras = PageCameras(self.server, stage, bounds)
         self._set_scene()
         gui = self.server.gui
         self.words = gui.add_html(self._header(None))
         self.playback = gui.add_folder("Playback")
         self.nodes = self._add_nodes()
-        self._add_cameras(gui)
+        self.cameras.add_buttons(gui)
         self._add_layers(gui)
         self._add_colours(gui)
         self.plots: Plots | None = None
@@ -73,15 +69,13 @@ class Page:
                 self.plots = Plots(gui, stage.signals)
             panel.dock_left()
             panel.set_width(PANEL_WIDTHS[0])
-        self._aspects: dict[int, float] = {}
-        self.server.on_client_connect(self._greet)
 
     def show(self, time: float | None, frame: Frame, note: str = "") -> None:
         """Show `frame`, taken at `time` [s]."""
         with self._lock, self.server.atomic():
             for node in self.nodes:
                 node.show(frame)
-            self._move_cameras(frame)
+            self.cameras.move(frame)
             self.words.content = self._header(time, note)
 
     def close(self) -> None:
@@ -112,11 +106,6 @@ class Page:
                 shadow_opacity=0.22,
                 position=(0.0, 0.0, self.stage.ground - 1e-3 * self.bounds.reach),
             )
-        eye, target = self._views()[self._first_view()][:2]
-        self.server.initial_camera.position = eye
-        self.server.initial_camera.look_at = target
-        self.server.initial_camera.fov = float(FIELD_OF_VIEW)
-        self.server.initial_camera.near = 0.01 * self.bounds.reach
 
     def _set_lights(self) -> None:
         """As in pictures: a cool sky, and a warm key over the first camera's left shoulder."""
@@ -124,23 +113,10 @@ class Page:
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)
         scene.add_light_hemisphere("/sky", sky_color=(222, 233, 250), ground_color=(196, 180, 160), intensity=2.5)
-        eye, target = self._views()[self._first_view()][:2]
+        eye, target = self.cameras.first[:2]
         towards = light_axes((target - eye) / np.linalg.norm(target - eye))[2]
         place = tuple(4.0 * self.bounds.radius * towards)
         scene.add_light_directional("/key", color=(255, 240, 218), intensity=2.8, cast_shadow=True, position=place)
-
-    def _greet(self, client: Any) -> None:
-        self._fit(client)
-        client.camera.on_update(lambda _: self._fit(client))
-
-    def _fit(self, client: Any) -> None:
-        """Widen the view of a narrow window, so that it shows nearly as much from side to side as a film does."""
-        # The window's shape is known for good only after the panels have been docked.
-        if abs(client.camera.aspect - self._aspects.get(client.client_id, 0.0)) < 0.01:
-            return
-        self._aspects[client.client_id] = client.camera.aspect
-        narrow = max(ROOMY / max(client.camera.aspect, 0.2), 1.0)
-        client.camera.fov = float(2.0 * np.arctan(narrow * np.tan(0.5 * FIELD_OF_VIEW)))
 
     def _add_nodes(self) -> list[Node]:
         scene, stage = self.server.scene, self.stage
@@ -159,8 +135,7 @@ class Page:
             for surface in (s for s in stage.surfaces if s.layer == layer):
                 nodes.append(SurfaceNode(scene, f"{top}/surface {plain(surface.name)}", surface))
             for lines in (l for l in stage.lines if l.layer == layer):
-                kind = TubesNode if len(lines.radius) <= FEW_LINES else PiecesNode
-                nodes.append(kind(scene, f"{top}/lines {plain(lines.name)}", lines))
+                nodes.append(lines_node(scene, f"{top}/lines {plain(lines.name)}", lines))
             for points in (p for p in stage.points if p.layer == layer):
                 nodes.append(PointsNode(scene, f"{top}/points {plain(points.name)}", points))
         return nodes
@@ -215,55 +190,6 @@ class Page:
                 for node in nodes:
                     node.colour_by_value(box.value)
 
-    def _views(self) -> dict[str, tuple[Array, Array, str]]:
-        views = {c.name: (np.array(c.eye, float), np.array(c.target, float), c.follow) for c in self.stage.cameras}
-        eye, target = auto_view(self.bounds, (1280, 900))
-        return {**views, WHOLE: (eye, target, "")}
-
-    def _first_view(self) -> str:
-        return self.stage.cameras[0].name if self.stage.cameras else WHOLE
-
-    def _add_cameras(self, gui: Any) -> None:
-        views = self._views()
-        self._follow = views[self._first_view()][2]
-        with gui.add_folder("Camera"):
-            names = list(views)
-            # A row of buttons holds about four names.
-            for i in range(0, len(names), 4):
-                buttons = gui.add_button_group("View from" if i == 0 else " ", names[i : i + 4])
-                buttons.on_click(lambda event: self._go(views[event.target.value], event.client))
-
-    def _go(self, view: tuple[Array, Array, str], client: Any) -> None:
-        eye, target, self._follow = view
-        shift = np.zeros(3)
-        if self._follow in self.stage.bodies and self._followed_from is not None:
-            shift = (
-                self._poses[self.stage.bodies.index(self._follow), :3]
-                - self._first_poses[self.stage.bodies.index(self._follow), :3]
-            )
-        clients = [client] if client is not None else self.server.get_clients().values()
-        for one in clients:
-            with one.atomic():
-                one.camera.position = eye + shift
-                one.camera.look_at = target + shift
-                one.camera.up_direction = np.array([0.0, 0.0, 1.0])
-
-    def _move_cameras(self, frame: Frame) -> None:
-        """Let cameras move along with the followed body."""
-        if len(frame.poses) == 0:
-            return
-        poses = np.asarray(frame.poses, dtype=float)
-        if self._followed_from is None:
-            self._first_poses = self._poses = self._followed_from = poses
-        before, self._poses = self._poses, poses
-        if self._follow not in self.stage.bodies:
-            return
-        i = self.stage.bodies.index(self._follow)
-        step = poses[i, :3] - before[i, :3]
-        if np.isfinite(step).all() and np.abs(step).max() > 0.0:
-            for client in self.server.get_clients().values():
-                client.camera.position = client.camera.position + step
-
     def _header(self, time: float | None, note: str = "") -> str:
         settings = ", ".join(f"{k} {_short(v)}" for k, v in self._parameters.items())
         clock = "" if time is None else f"t = {time:.3f} s"
@@ -274,36 +200,6 @@ class Page:
             f'<span style="opacity:.65"> {html.escape(note)}</span></div>',
         ]
         return f'<div style="padding:.6em .9em .2em .9em;line-height:1.45">{"".join(lines)}</div>'
-
-
-def start_server(host: str, port: int, title: str) -> Any:
-    """A viser server on `port`, or on the next free one, which is then said on stderr."""
-    import viser
-
-    if not 0 <= port <= 65535:
-        raise InputError(f"port {port} is not between 0 and 65535")
-    chosen = next((p for p in range(port, min(port + TRIED_PORTS, 65536)) if p == 0 or _free(host, p)), None)
-    if chosen is None:
-        raise InputError(
-            f"ports {port} to {port + TRIED_PORTS - 1} on {host} are all busy or not allowed; give another"
-        )
-    if chosen != port:
-        print(f"port {port} is busy, so the page is on port {chosen}", file=sys.stderr)
-    # The server writes a banner to stdout, which is kept for results.
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=host, port=chosen, label=title or "vitruvian", verbose=False)
-    server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
-    return server
-
-
-def _free(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-        return True
 
 
 def _short(value: Any) -> str:

@@ -7,9 +7,6 @@ written, or whose run was killed, is read up to its last flushed frame.
 
 from __future__ import annotations
 
-import json
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +18,9 @@ from vitruvian.errors import InputError
 from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
 from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
-from vitruvian.world.untrusted import Trouble, check, made
+from vitruvian.world.store import Store
+from vitruvian.world.untrusted import check, made
 
-MOST_BYTES = 8 << 30  # one array read at once
-KEPT_BYTES = 128 << 20  # of decoded chunks
-MOST_METADATA = 64 << 20  # one zarr.json
 MOST_PARTS = 100_000  # bodies, meshes, signals
 
 
@@ -35,9 +30,7 @@ class Recording:
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
         self.path = path
         self.attributes = attributes
-        self._arrays: dict[str, Any] = {}
-        self._blocks: OrderedDict[tuple[str, int], np.ndarray] = OrderedDict()
-        self._lock = threading.Lock()
+        self._store = Store(path)
 
     @classmethod
     def open(cls, path: str | Path) -> Recording:
@@ -48,7 +41,7 @@ class Recording:
         if not (path / "zarr.json").is_file():
             raise InputError(f"{path} is not a recording (it has no zarr.json)")
         recording = cls(path, {})
-        about = recording._metadata("")
+        about = recording._store.metadata("")
         recording.attributes = about
         if about.get("format") != FORMAT:
             raise InputError(f"{path} is a Zarr store, but not a recording of vitruvian")
@@ -56,7 +49,7 @@ class Recording:
             raise InputError(
                 f"{path} has recording format {about.get('format_version')!r}; this version reads {FORMAT_VERSION}"
             )
-        with recording._trouble("attributes"):
+        with recording._store.trouble("attributes"):
             for name in ("bodies", "signals", "surfaces", "lines", "points", "layers"):
                 check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
                 check(len(about[name]) <= MOST_PARTS, f"too many {name}")
@@ -95,8 +88,8 @@ class Recording:
         """Instants of the frames [s], shape (frames,)."""
         if not (self.path / "time" / "zarr.json").is_file():
             raise InputError(f"{self.path} holds no frames yet")
-        time = self._read("time", ndim=1)
-        with self._trouble("time"):
+        time = self._store.read("time", ndim=1)
+        with self._store.trouble("time"):
             check(bool(np.isfinite(time).all() and (np.diff(time) > 0).all()), "not increasing")
         return time
 
@@ -106,7 +99,7 @@ class Recording:
         count = len(self.stage.bodies)
         if not count:
             return np.zeros((len(self), 0, 7))
-        return self._read("poses", stop=len(self), shape=(count, 7))
+        return self._store.read("poses", stop=len(self), shape=(count, 7))
 
     @cached_property
     def signals(self) -> Mapping[str, np.ndarray]:
@@ -117,13 +110,13 @@ class Recording:
     def stage(self) -> Stage:
         """What never changes, as the simulation declared it."""
         about = self.attributes
-        with self._trouble("stage"):
+        with self._store.trouble("stage"):
             stage = Stage(
                 bodies=tuple(about["bodies"]),
                 meshes=tuple(self._meshes()),
                 surfaces=tuple(self._surface(name) for name in about["surfaces"]),
                 lines=tuple(self._lines(name) for name in about["lines"]),
-                points=tuple(made(Points, self._metadata(f"points/{key(name)}")) for name in about["points"]),
+                points=tuple(made(Points, self._store.metadata(f"points/{key(name)}")) for name in about["points"]),
                 signals=tuple(self._signal(name) for name in about["signals"]),
                 cameras=tuple(made(Camera, camera) for camera in about["cameras"]),
                 ground=None if about["ground"] is None else float(about["ground"]),
@@ -157,43 +150,43 @@ class Recording:
         surface = next(s for s in self.stage.surfaces if s.name == name)
         at = f"surfaces/{key(name)}"
         if surface.faces is not None:
-            vertices = self._read(f"{at}/vertices", i, i + 1, ndim=3)[0]
-            with self._trouble(f"{at}/vertices"):
+            vertices = self._store.read(f"{at}/vertices", i, i + 1, ndim=3)[0]
+            with self._store.trouble(f"{at}/vertices"):
                 check(vertices.shape[1] == 3 and len(vertices) > surface.faces.max(), "too few vertices")
-            values = self._read(f"{at}/values", i, i + 1, shape=(len(vertices),))[0] if surface.value else None
+            values = self._store.read(f"{at}/values", i, i + 1, shape=(len(vertices),))[0] if surface.value else None
             return SurfaceFrame(vertices, None, values)
         first, last = self._bounds(f"{at}/vertex_offsets", i)
-        vertices = self._read(f"{at}/vertices", first, last, shape=(3,))
-        faces = self._read(f"{at}/faces", *self._bounds(f"{at}/face_offsets", i), shape=(3,))
-        with self._trouble(f"{at}/faces"):
+        vertices = self._store.read(f"{at}/vertices", first, last, shape=(3,))
+        faces = self._store.read(f"{at}/faces", *self._bounds(f"{at}/face_offsets", i), shape=(3,))
+        with self._store.trouble(f"{at}/faces"):
             check(not faces.size or (faces.min() >= 0 and faces.max() < len(vertices)), "refer to absent vertices")
-        values = self._read(f"{at}/values", first, last, shape=()) if surface.value else None
+        values = self._store.read(f"{at}/values", first, last, shape=()) if surface.value else None
         return SurfaceFrame(vertices, faces, values)
 
     def lines(self, name: str, i: int) -> LinesFrame:
         """Polylines at frame `i`."""
         lines = next(s for s in self.stage.lines if s.name == name)
         at = f"lines/{key(name)}"
-        points = self._read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
-        values = self._read(f"{at}/values", i, i + 1, shape=(len(lines.offsets) - 1,))[0] if lines.value else None
+        points = self._store.read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
+        values = self._store.read(f"{at}/values", i, i + 1, shape=(len(lines.offsets) - 1,))[0] if lines.value else None
         return LinesFrame(points, values)
 
     def points(self, name: str, i: int) -> np.ndarray:
         """A cloud of points at frame `i` [m], shape (any, 3)."""
         at = f"points/{key(name)}"
-        return self._read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
+        return self._store.read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
 
     def _bounds(self, at: str, i: int) -> tuple[int, int]:
-        first, last = (int(n) for n in self._read(at, i, i + 2, shape=()))
-        with self._trouble(at):
+        first, last = (int(n) for n in self._store.read(at, i, i + 2, shape=()))
+        with self._store.trouble(at):
             check(0 <= first <= last, "not increasing")
         return first, last
 
     def _meshes(self) -> Iterator[Mesh]:
-        listed = self._metadata("meshes")["meshes"]
+        listed = self._store.metadata("meshes")["meshes"]
         check(len(listed) <= MOST_PARTS, "too many meshes")
-        vertices, faces = (self._read(f"meshes/{part}", shape=(3,)) for part in ("vertices", "faces"))
-        at_vertex, at_face = (self._read(f"meshes/{part}_offsets", shape=()) for part in ("vertex", "face"))
+        vertices, faces = (self._store.read(f"meshes/{part}", shape=(3,)) for part in ("vertices", "faces"))
+        at_vertex, at_face = (self._store.read(f"meshes/{part}_offsets", shape=()) for part in ("vertex", "face"))
         for offsets, total in ((at_vertex, len(vertices)), (at_face, len(faces))):
             check(len(offsets) == len(listed) + 1 and offsets[0] == 0 and offsets[-1] == total, "mesh offsets")
             check(bool((np.diff(offsets) >= 0).all()), "mesh offsets")
@@ -206,85 +199,22 @@ class Recording:
 
     def _surface(self, name: str) -> Surface:
         at = f"surfaces/{key(name)}"
-        about = self._metadata(at)
+        about = self._store.metadata(at)
         fixed = about.pop("topology") == "fixed"
-        return made(Surface, about | {"faces": self._read(f"{at}/faces", shape=(3,)) if fixed else None})
+        return made(Surface, about | {"faces": self._store.read(f"{at}/faces", shape=(3,)) if fixed else None})
 
     def _lines(self, name: str) -> Lines:
         at = f"lines/{key(name)}"
-        arrays = {part: self._read(f"{at}/{part}", shape=()) for part in ("offsets", "radius")}
-        return made(Lines, self._metadata(at) | arrays)
+        arrays = {part: self._store.read(f"{at}/{part}", shape=()) for part in ("offsets", "radius")}
+        return made(Lines, self._store.metadata(at) | arrays)
 
     def _signal(self, name: str) -> Signal:
-        about = self._metadata(f"signals/{key(name)}")
+        about = self._store.metadata(f"signals/{key(name)}")
         return made(Signal, {field: about[field] for field in ("name", "unit", "title", "components")})
-
-    def _metadata(self, at: str) -> dict[str, Any]:
-        """Attributes of a group or array."""
-        file = self.path / at / "zarr.json"
-        with self._trouble(at or "attributes"):
-            check(file.stat().st_size <= MOST_METADATA, "metadata too large")
-            about = json.loads(file.read_bytes())["attributes"]
-            check(isinstance(about, dict), "attributes")
-        return about
-
-    def _read(
-        self,
-        at: str,
-        start: int = 0,
-        stop: int | None = None,
-        *,
-        shape: tuple[int, ...] | None = None,
-        ndim: int | None = None,
-    ) -> np.ndarray:
-        """Rows start:stop of an array, each of the given shape; every chunk that they lie in must be there."""
-        import zarr  # here, because it takes a third of a second
-
-        with self._trouble(at):
-            if at not in self._arrays:
-                # Metadata is kept, so a recording that grows is seen at the length it had when first asked.
-                self._arrays[at] = zarr.open_array(self.path / at, mode="r", zarr_format=3)
-            array = self._arrays[at]
-            stop = array.shape[0] if stop is None else stop
-            check(0 <= start <= stop <= array.shape[0], f"{array.shape[0]} rows, asked for {start} to {stop}")
-            check(shape is None or array.shape[1:] == shape, f"shape {array.shape}")
-            check(ndim is None or array.ndim == ndim, f"shape {array.shape}")
-            check(array.dtype.kind in "fiu", f"type {array.dtype}")
-            row_bytes = int(np.prod(array.shape[1:], dtype=object)) * array.dtype.itemsize
-            chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
-            check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
-            rows = array.chunks[0]
-            blocks = [self._block(at, array, index, rows) for index in range(start // rows, -(-stop // rows))]
-            if not blocks:
-                return np.zeros((0, *array.shape[1:]), array.dtype)
-            first = start - start // rows * rows
-            if len(blocks) == 1:
-                return blocks[0][first : first + stop - start]
-            return np.concatenate(blocks)[first : first + stop - start]
-
-    def _block(self, at: str, array: Any, index: int, rows: int) -> np.ndarray:
-        """One chunk of rows; the latest are kept, since frames are mostly asked for in a row."""
-        with self._lock:
-            if (at, index) in self._blocks:
-                self._blocks.move_to_end((at, index))
-                return self._blocks[at, index]
-        check(self.path.joinpath(at, "c", str(index)).exists(), f"chunk {index} is missing")
-        block = np.asarray(array[index * rows : (index + 1) * rows])
-        block.flags.writeable = False
-        with self._lock:
-            self._blocks[at, index] = block
-            held = sum(kept.nbytes for kept in self._blocks.values())
-            while held > KEPT_BYTES and len(self._blocks) > 1:
-                held -= self._blocks.popitem(last=False)[1].nbytes
-        return block
-
-    def _trouble(self, at: str) -> Trouble:
-        return Trouble(self.path, at)
 
     def close(self) -> None:
         """Forget what was read; the recording may be opened again."""
-        self._arrays.clear()
-        self._blocks.clear()
+        self._store.close()
 
 
 class _Signals(Mapping[str, np.ndarray]):
@@ -298,7 +228,9 @@ class _Signals(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._read:
             shape = self._shapes[name]
-            self._read[name] = self._recording._read(f"signals/{key(name)}", stop=len(self._recording), shape=shape)
+            self._read[name] = self._recording._store.read(
+                f"signals/{key(name)}", stop=len(self._recording), shape=shape
+            )
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:

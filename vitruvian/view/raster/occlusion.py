@@ -108,3 +108,27 @@ def smooth(first, last, reach, place, rough, out):
                         total += rough[j, i]
                         weight += 1.0
             out[y, x] = total / weight
+
+
+@njit(cache=True, nogil=True)
+def open_at(open_sky, half, y, x, depth):
+    """Openness at a full-size pixel: mean of the four half-size neighbours, those of like depth first."""
+    height, width = open_sky.shape
+    u, v = 0.5 * x, 0.5 * y
+    i, j = min(int(u), width - 1), min(int(v), height - 1)
+    ip, jp = min(i + 1, width - 1), min(j + 1, height - 1)
+    if open_sky[j, i] + open_sky[j, ip] + open_sky[jp, i] + open_sky[jp, ip] == 4.0:
+        return 1.0
+    p, q = u - i, v - j
+    total, weight = 0.0, 0.0
+    for b in range(2):
+        for a in range(2):
+            ii, jj = min(i + a, width - 1), min(j + b, height - 1)
+            z = half[jj, ii, 2]
+            if z <= 0.0:
+                continue
+            w = (p if a else 1.0 - p) * (q if b else 1.0 - q) + 1e-3
+            w /= 1e-4 + abs(z - depth) / depth
+            total += w * open_sky[jj, ii]
+            weight += w
+    return total / weight if weight > 0.0 else 1.0

@@ -1,0 +1,43 @@
+"""The server behind the page: on this machine only unless told otherwise, on a port that is free."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+import sys
+from typing import Any
+
+from vitruvian.errors import InputError
+
+TRIED_PORTS = 20
+
+
+def start_server(host: str, port: int, title: str) -> Any:
+    """A viser server on `port`, or on the next free one, which is then said on stderr."""
+    import viser
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"port {port} is not between 0 and 65535")
+    chosen = next((p for p in range(port, min(port + TRIED_PORTS, 65536)) if p == 0 or _free(host, p)), None)
+    if chosen is None:
+        raise InputError(
+            f"ports {port} to {port + TRIED_PORTS - 1} on {host} are all busy or not allowed; give another"
+        )
+    if chosen != port:
+        print(f"port {port} is busy, so the page is on port {chosen}", file=sys.stderr)
+    # The server writes a banner to stdout, which is kept for results.
+    with contextlib.redirect_stdout(io.StringIO()):
+        server = viser.ViserServer(host=host, port=chosen, label=title or "vitruvian", verbose=False)
+    server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
+    return server
+
+
+def _free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+        return True
