@@ -86,6 +86,23 @@ def test_bones_meet_at_their_joints(body, in_world):
         assert np.linalg.norm(away, axis=1).min() < 0.035, name
 
 
+def test_bones_do_not_run_deep_into_their_neighbours(body, surfaces, in_world):
+    for i, name in enumerate(body.skeleton.names):
+        above = body.skeleton.parent[i]
+        if above < 0 or name.endswith("_r"):
+            continue
+        parent = body.skeleton.names[above]
+        other = (in_world[parent], surfaces[parent][1])
+        low, high = other[0].min(axis=0), other[0].max(axis=0)
+        points = in_world[name]
+        points = points[((points > low) & (points < high)).all(axis=1)]
+        points = points[:: max(1, len(points) // 40)]
+        points = points[_inside(points, other)] if len(points) else points
+        if len(points):
+            depth = np.linalg.norm(shaping.nearest_points(points, other)[0] - points, axis=1)
+            assert depth.max() < 0.010, (name, parent, depth.max())
+
+
 def test_shapes_scale_with_height(surfaces):
     tall = human(height=2.11)
     scaled = bone_surfaces(tall)
@@ -183,3 +200,17 @@ def _gap(a, b):
     from scipy.spatial import cKDTree
 
     return float(cKDTree(b).query(a)[0].min())
+
+
+def _inside(points, shape):
+    """By the winding number (Van Oosterom and Strackee 1983)."""
+    vertices, faces = shape
+    winding = np.zeros(len(points))
+    for i, point in enumerate(points):
+        a, b, c = (vertices[faces[:, k]] - point for k in range(3))
+        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+        top = np.einsum("ij,ij->i", a, np.cross(b, c))
+        low = la * lb * lc + np.einsum("ij,ij->i", a, b) * lc
+        low += np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
+        winding[i] = np.sum(np.arctan2(top, low)) / (2.0 * np.pi)
+    return winding > 0.5

@@ -49,14 +49,15 @@ def numbers(values: Iterable[float]) -> str:
 
 
 def write_surfaces(body: Body, folder: Path) -> list[str]:
-    """Write the surface of each bone to `folder`, as `<bone>.stl`; returns the bones."""
+    """Write the surface of each bone to `folder`, as `<bone>.stl`, and whom to credit; returns the bones."""
     import trimesh
     from trimesh.exchange.stl import export_stl
 
-    from vitruvian.anatomy.surfaces import bone_surfaces
+    from vitruvian.anatomy.surfaces import CREDIT, bone_surfaces
 
     surfaces = bone_surfaces(body)
     folder.mkdir(exist_ok=True)
+    (folder / "CREDIT.txt").write_text(CREDIT + "\n", encoding="utf-8")
     for name, (vertices, faces) in surfaces.items():
         (folder / f"{name}.stl").write_bytes(export_stl(trimesh.Trimesh(vertices, faces, process=False)))
     return list(surfaces)

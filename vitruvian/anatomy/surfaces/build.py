@@ -108,7 +108,7 @@ def _build(marks: Landmarks) -> dict[str, Shape]:
         world[f"T{number}"] = joined([world[f"T{number}"], world.pop(f"Rb{number}")])
     shapes: dict[str, Shape] = {}
     for name, (vertices, faces) in world.items():
-        own = (vertices - marks.joints[name], faces)
+        own = (_rounded(vertices - marks.joints[name]), faces)
         if name in marks.midline:
             shapes[name] = own
         else:
@@ -158,10 +158,15 @@ def _build_hand(where: dict[str, tuple[float, ...]]) -> dict[str, Shape]:
         knuckles[finger] = joints[0] + marks.joints["Ha"]
         for k, name in enumerate(names):
             vertices, faces = hands.phalanx(finger, k, joints[k], joints[k + 1])
-            shapes[name] = (vertices - joints[k], faces)
+            shapes[name] = (_rounded(vertices - joints[k]), faces)
     vertices, faces = hands.palm(marks, knuckles)
-    shapes["Ha"] = (vertices - marks.joints["Ha"], faces)
+    shapes["Ha"] = (_rounded(vertices - marks.joints["Ha"]), faces)
     return shapes
+
+
+def _rounded(vertices: Array) -> Array:
+    """To 10 nm, so that how many threads the linear algebra had cannot be seen in the shapes."""
+    return np.round(vertices, 8)
 
 
 def _joint(name: str) -> Array:

@@ -137,20 +137,6 @@ def nearest_points(points: Array, shape: Shape) -> tuple[Array, Array, Array]:
     return found, face, weights
 
 
-def inside(points: Array, shape: Shape) -> Array:
-    """Whether each point lies inside a closed surface, by its winding number (Van Oosterom and Strackee 1983); (n,)."""
-    vertices, faces = shape
-    winding = np.zeros(len(points))
-    for i, point in enumerate(points):
-        a, b, c = (vertices[faces[:, k]] - point for k in range(3))
-        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
-        top = np.einsum("ij,ij->i", a, np.cross(b, c))
-        low = la * lb * lc + np.einsum("ij,ij->i", a, b) * lc
-        low += np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
-        winding[i] = np.sum(np.arctan2(top, low)) / (2.0 * np.pi)
-    return winding > 0.5
-
-
 def _loop(vertices: Array, faces: Array) -> Shape:
     n = len(vertices)
     half = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
