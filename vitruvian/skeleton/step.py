@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
-from scipy.linalg import get_lapack_funcs
 
 from vitruvian.errors import Diverged
 from vitruvian.skeleton.aba import forward_dynamics
@@ -123,25 +123,45 @@ def step_backward_euler(
     dq *= dt * dt
     matrix -= dq
     matrix += mass_matrix(skeleton, q)
-    change = solve_step(matrix, right)
-    if change is None:
-        raise Diverged(skeleton.names[0], "the matrix of the implicit step is singular")
-    new = v + change
+    if not solve_step(matrix, right):
+        raise Diverged(skeleton.names[0], "the matrix of the implicit step is singular or not finite")
+    new = v + right
     _accept(skeleton, state, integrate(skeleton, q, new, dt), new)
 
 
-def solve_step(matrix: Array, right: Array) -> Array | None:
-    """x of matrix x = right, overwriting the matrix; None if it is singular or not finite."""
-    if not (np.isfinite(matrix).all() and np.isfinite(right).all()):
-        return None
-    # LAPACK wants columns; the transpose of a row-major array is that for free, so solve with the transposed matrix.
-    lu, pivots, info = _getrf(matrix.T, overwrite_a=True)
-    if info != 0:
-        return None
-    return _getrs(lu, pivots, right, trans=1)[0]
+@njit(cache=True, error_model="numpy")
+def solve_step(matrix, right):
+    """Solve matrix x = right by elimination with row pivots; both are overwritten, x ends up in `right`.
 
-
-_getrf, _getrs = get_lapack_funcs(("getrf", "getrs"), (np.zeros((1, 1)),))
+    Returns False if the matrix is singular or not finite. One thread and no library call: a library's threads cost
+    more than they bring at this size, and much more when other work keeps the cores busy."""
+    n = len(right)
+    for k in range(n):
+        best, at = abs(matrix[k, k]), k
+        for i in range(k + 1, n):
+            if abs(matrix[i, k]) > best:
+                best, at = abs(matrix[i, k]), i
+        if not 0.0 < best < np.inf:
+            return False
+        if at != k:
+            for j in range(k, n):
+                matrix[k, j], matrix[at, j] = matrix[at, j], matrix[k, j]
+            right[k], right[at] = right[at], right[k]
+        pivot = 1.0 / matrix[k, k]
+        upper = matrix[k]
+        for i in range(k + 1, n):
+            row = matrix[i]
+            factor = row[k] * pivot
+            if factor != 0.0:  # trees leave many zeros
+                for j in range(k + 1, n):
+                    row[j] -= factor * upper[j]
+                right[i] -= factor * right[k]
+    for k in range(n - 1, -1, -1):
+        total = right[k]
+        for j in range(k + 1, n):
+            total -= matrix[k, j] * right[j]
+        right[k] = total / matrix[k, k]
+    return True
 
 
 def _accept(skeleton: Skeleton, state: SkeletonState, q: Array, v: Array) -> None:
