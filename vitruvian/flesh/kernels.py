@@ -167,6 +167,29 @@ def volume_rates(x, dx, cells, rate):
 
 
 @njit(cache=True, parallel=True)
+def pressure_forces(x, change, cells, colours, blocks, order, force):
+    """Nodal forces V g s [N] of a change s [Pa] of each cell's pressure, added to `force`."""
+    nodes_of, points, volume, _, h = cells
+    for colour in range(len(colours) - 1):
+        for block in prange(colours[colour], colours[colour + 1]):
+            grads = np.empty((8, 3))
+            f, cof = np.empty(9), np.empty(9)
+            for place in range(blocks[block], blocks[block + 1]):
+                c = order[place]
+                w = 0.25 * volume[c] * change[c]
+                for q in range(4):
+                    shape_gradients(points[c, q, 0], points[c, q, 1], points[c, q, 2], h, grads)
+                    deformation(x, nodes_of[c], grads, f)
+                    cofactor_of(f, cof)
+                    for a in range(8):
+                        n = nodes_of[c, a]
+                        for i in range(3):
+                            force[n, i] += w * (
+                                cof[3 * i] * grads[a, 0] + cof[3 * i + 1] * grads[a, 1] + cof[3 * i + 2] * grads[a, 2]
+                            )
+
+
+@njit(cache=True, parallel=True)
 def cell_stiffness(
     x, pressure, activation, cells, colours, blocks, order, fibres, slots, diagonal, scalar, projected, data
 ):

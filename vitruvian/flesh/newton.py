@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import Diverged
-from vitruvian.flesh.kernels import volume_rates
-from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal
+from vitruvian.flesh.kernels import pressure_forces, volume_rates
+from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multiply
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.potential import Evaluation, Potential
 
@@ -116,6 +116,38 @@ class Newton:
             # negative curvature without progress is a bad place; progress with whole steps is a good one
             rough = (negative or alpha < 0.25) and after_residual > 0.5 * report.residual
             report.newton += 1
+
+    def responses(
+        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, forces: np.ndarray, tolerance: float = 1e-6
+    ) -> np.ndarray:
+        """How the balanced body moves under small extra nodal forces, shape (k, n_nodes, 3) [N] -> [m], linearised.
+
+        Pressures follow: (A + γ V g gᵀ) δx + V g δp (1 − γ/κ) = f with δp = κ g·δx, by the iteration of `minimise`.
+        """
+        model, pattern = self.model, self.model.pattern
+        volume_part = (pattern.colours, pattern.blocks, pattern.order)
+        gamma, kappa = model.moduli[:, 5], model.moduli[:, 3]
+        self._assemble(potential, x, pressure, potential.evaluate(x, pressure), False)
+        out = np.zeros_like(forces)
+        product, squeeze = np.empty_like(x), np.empty_like(x)
+        for k, right in enumerate(forces):
+            right = np.where(model.fixed, 0.0, right)
+            goal = tolerance * float(np.linalg.norm(right))
+            moved, change = out[k], np.zeros(model.lattice.n_cells)
+            for _ in range(60):
+                multiply(pattern.start, pattern.column, self.data, moved, product)
+                squeeze[:] = 0.0
+                pressure_forces(x, change * (1.0 - gamma / kappa), potential.cells, *volume_part, squeeze)
+                left = np.where(model.fixed, 0.0, right - product - squeeze)
+                if float(np.linalg.norm(left)) <= goal:
+                    break
+                conjugate_gradients(
+                    pattern.start, pattern.column, self.data, self.inverse, left, self.step, 1e-2, self.settings.krylov
+                )
+                moved += self.step
+                volume_rates(x, moved, potential.cells, self.rate)
+                change += gamma * (self.rate - change / kappa)
+        return out
 
     def _assemble(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool

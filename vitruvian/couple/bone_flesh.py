@@ -1,0 +1,262 @@
+"""Bones and flesh, both ways: bones carry the flesh by its attachments, and feel what pulls and pushes on it.
+
+One step follows Si 2013, section 3.5: forces on the skin bring the flesh to balance, the attachment springs hand them
+to the bones, the bones move, the flesh follows. The bones' step is implicit in the flesh's pull, with the Jacobian of
+Si's appendix B,
+
+    ∂f_c/∂q = k W A⁻¹ Wᵀ k ∂x_c/∂q − k ∂x_c/∂q,      A = ∂²E/∂x²  (flesh with its springs, volume condensed in),
+
+so that stiff springs between light bones and heavy flesh do not force tiny steps. Flesh may be quasi-static or have
+inertia.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
+
+from vitruvian.errors import Diverged, InputError
+from vitruvian.flesh import FleshModel, FleshSolver, FleshState, Loads, Potential, Report, Settings, rest_state
+from vitruvian.flesh.potential import Motion
+from vitruvian.skeleton import (
+    Skeleton,
+    SkeletonState,
+    bone_poses,
+    bone_velocities,
+    generalized_forces,
+    geometric_stiffness,
+    integrate,
+    mass_matrix,
+    passive_derivatives,
+    world_twists,
+)
+from vitruvian.spatial import exp_se3, inverse, log_se3
+
+Array = np.ndarray
+NEIGHBOURS = 8  # attachment points that carry a node in the predictor
+HALVINGS = 4  # times that a motion too large for one solve is cut in half
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Flesh with inertia and Rayleigh damping α M + β K."""
+
+    mass_damping: float = 0.0  # α [1/s]
+    stiffness_damping: float = 0.0  # β [s]
+
+
+@dataclass
+class BoneFleshState:
+    bones: SkeletonState
+    flesh: FleshState
+    poses: Array  # of the bones when the flesh was last balanced, shape (n_bones, 4, 4)
+
+
+class BoneFlesh:
+    """A skeleton wrapped in flesh; holds buffers, never state."""
+
+    def __init__(self, skeleton: Skeleton, model: FleshModel, settings: Settings | None = None) -> None:
+        tied = model.attachments
+        if len(tied.bone) == 0:
+            raise InputError("bone-flesh: the flesh is attached to no bone")
+        if tied.n_bones != skeleton.n_bones:
+            raise InputError(f"bone-flesh: flesh for {tied.n_bones} bones, a skeleton of {skeleton.n_bones}")
+        self.skeleton, self.model = skeleton, model
+        self.solver = FleshSolver(model, settings)
+        tree = cKDTree(tied.embedding.positions(model.lattice.nodes))
+        far, near = tree.query(model.lattice.nodes, k=min(NEIGHBOURS, len(tied.bone)))
+        weight = 1.0 / (far.reshape(len(near), -1) ** 2 + (0.2 * model.lattice.spacing) ** 2) ** 2
+        self.node_weight = weight / weight.sum(axis=1, keepdims=True)
+        self.node_bone = tied.bone[near.reshape(len(near), -1)]
+
+    def start(self, rest_q: Array, q: Array | None = None, v: Array | None = None) -> BoneFleshState:
+        """Undeformed flesh on bones in the pose `rest_q` in which it was attached, then brought to q at velocity v."""
+        bones = SkeletonState(
+            np.array(rest_q if q is None else q, float),
+            np.zeros(self.skeleton.n_v) if v is None else np.array(v, float),
+        )
+        state = BoneFleshState(bones, rest_state(self.model), bone_poses(self.skeleton, rest_q))
+        if q is not None:
+            self.settle(state, Loads())
+        return state
+
+    def settle(self, state: BoneFleshState, loads: Loads) -> Report:
+        """Bring the flesh to balance around the bones where they are now; a motion too large is taken in parts."""
+        goal = bone_poses(self.skeleton, state.bones.q)
+        return self._settle(state, goal, loads, HALVINGS)
+
+    def pull(self, flesh: FleshState, q: Array) -> Array:
+        """Generalized force of the attachments on the bones [N m, N], shape (n_v,)."""
+        tied = self.model.attachments
+        force = tied.forces(flesh.x, tied.targets(bone_poses(self.skeleton, q)))
+        return generalized_forces(self.skeleton, q, tied.bone, tied.point, force)
+
+    def pull_derivative(
+        self, flesh: FleshState, q: Array, loads: Loads, motion: Motion | None = None, tolerance: float = 1e-4
+    ) -> Array:
+        """d pull/dq while the flesh keeps its balance (Si 2013, eq. B.9), shape (n_v, n_v).
+
+        Coordinates of bones that carry no flesh have zero rows and columns. One linear solve per coordinate.
+        """
+        skeleton, tied = self.skeleton, self.model.attachments
+        poses, twists = world_twists(skeleton, q)
+        targets = tied.targets(poses)
+        moving = np.flatnonzero(skeleton.supports[np.unique(tied.bone)].any(axis=0))
+        rates = np.stack(
+            [
+                (np.cross(twists[k, :3], targets) + twists[k, 3:]) * skeleton.supports[tied.bone, k][:, None]
+                for k in moving
+            ]
+        )
+        stiff = tied.stiffness[:, None]
+        potential = Potential(self.model, replace(loads, targets=targets), motion)
+        right = np.stack([tied.embedding.nodal_forces(stiff * rate) for rate in rates])
+        follow = self.solver.newton.responses(potential, flesh.x, flesh.pressure, right, tolerance)
+        change = np.stack([stiff * (tied.embedding.positions(f) - rate) for f, rate in zip(follow, rates, strict=True)])
+        out = geometric_stiffness(skeleton, q, tied.bone, tied.point, tied.forces(flesh.x, targets))
+        # the part of Jᵀ δf: velocities of the points against the changes of their forces
+        out[np.ix_(moving, moving)] += np.einsum("ani,bni->ab", rates, change)
+        return out
+
+    def step(
+        self,
+        state: BoneFleshState,
+        dt: float,
+        loads: Loads,
+        *,
+        torque: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
+        inertial: Inertial | None = None,
+        iterations: int = 1,
+        tolerance: float = 1e-9,
+    ) -> Report:
+        """Bones and flesh `dt` [s] on. loads act on the flesh; torque (n_v,) and wrenches (n_bones, 6) on the bones.
+
+        Each iteration solves the flesh around the bones' guess and corrects the bones with the pull's derivative;
+        further ones until bones and flesh agree on the force between them to `tolerance` (relative) make the exchange
+        exact.
+        """
+        skeleton, bones = self.skeleton, state.bones
+        q0, v0 = bones.q.copy(), bones.v.copy()
+        begin = state.flesh.copy()
+        tau, dq, dv = passive_derivatives(skeleton, q0, v0)
+        if torque is not None:
+            tau = tau + np.asarray(torque, float)
+        mass = mass_matrix(skeleton, q0)
+        before = world_momenta(skeleton, q0, v0)
+        v1 = v0.copy()
+        report = None
+        for turn in range(iterations + 1):
+            bones.q[:] = integrate(skeleton, q0, v1, dt)
+            report, motion = self._flesh_step(state, begin, loads, dt, inertial, fresh=turn > 0)
+            pulled = self.pull(state.flesh, bones.q)
+            force = tau + dq @ (dt * v1) + dv @ (v1 - v0) + pulled + self._outside(bones.q, wrenches)
+            # balance of momentum at the new pose: what bones and flesh exchange is neither lost nor made
+            gained = project_wrenches(skeleton, bones.q, world_momenta(skeleton, bones.q, v1) - before)
+            miss = gained - dt * force
+            size = float(np.linalg.norm(dt * force)) + float(np.linalg.norm(mass @ v0)) + 1e-300
+            if turn == iterations or float(np.linalg.norm(miss)) <= tolerance * size:
+                break
+            derivative = self.pull_derivative(state.flesh, bones.q, loads, motion)
+            matrix = mass - dt * dv - dt * dt * (dq + derivative)
+            v1 = v1 - np.linalg.solve(matrix, miss)
+        if not np.isfinite(v1).all():
+            raise Diverged("bones and flesh", "a velocity is no longer a number")
+        bones.v[:] = v1
+        assert report is not None
+        return report
+
+    def _outside(self, q: Array, wrenches: ArrayLike | None) -> Array:
+        """Generalized force of gravity and of wrenches in the bones' frames."""
+        skeleton = self.skeleton
+        poses = bone_poses(skeleton, q)
+        turn, at = poses[:, :3, :3], poses[:, :3, 3]
+        force = skeleton.masses[:, None] * skeleton.gravity
+        moment = np.cross(np.einsum("nij,nj->ni", turn, skeleton.coms) + at, force)
+        if wrenches is not None:
+            given = np.asarray(wrenches, float)
+            push = np.einsum("nij,nj->ni", turn, given[:, 3:])
+            force = force + push
+            moment = moment + np.einsum("nij,nj->ni", turn, given[:, :3]) + np.cross(at, push)
+        return project_wrenches(skeleton, q, np.concatenate([moment, force], axis=1))
+
+    def inertia_shares(self) -> Array:
+        """Tissue mass that each bone carries [kg], shape (n_bones,): each node's mass goes to its nearest bone."""
+        return np.bincount(self.node_bone[:, 0], self.model.node_mass, self.skeleton.n_bones)
+
+    def _flesh_step(
+        self, state: BoneFleshState, begin: FleshState, loads: Loads, dt: float, inertial: Inertial | None, fresh: bool
+    ) -> tuple[Report, Motion | None]:
+        """Flesh from the start of the step to its end around the bones' present guess."""
+        goal = bone_poses(self.skeleton, state.bones.q)
+        if inertial is None:
+            return self._settle(state, goal, loads, HALVINGS), None
+        if fresh:  # start again from the beginning of the step
+            state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
+        held = replace(loads, targets=self.model.attachments.targets(goal))
+        report = self.solver.step(
+            state.flesh,
+            held,
+            dt,
+            mass_damping=inertial.mass_damping,
+            stiffness_damping=inertial.stiffness_damping,
+        )
+        state.poses[:] = goal
+        motion = Motion(dt, begin.x, begin.x + dt * begin.v, inertial.mass_damping, None)
+        return report, motion
+
+    def _settle(self, state: BoneFleshState, goal: Array, loads: Loads, halvings: int) -> Report:
+        kept = state.flesh.copy()
+        before = state.poses.copy()
+        self._predict(state.flesh, before, goal)
+        held = replace(loads, targets=self.model.attachments.targets(goal))
+        report = self.solver.equilibrium(state.flesh, held)
+        if report.converged:
+            state.poses[:] = goal
+            return report
+        if halvings == 0:
+            raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
+        state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
+        middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
+        first = self._settle(state, middle, loads, halvings - 1)
+        second = self._settle(state, goal, loads, halvings - 1)
+        second.newton += first.newton + report.newton
+        second.krylov += first.krylov + report.krylov
+        second.assemblies += first.assemblies + report.assemblies
+        return second
+
+    def _predict(self, flesh: FleshState, before: Array, after: Array) -> None:
+        """Carry every node along with the bones near it: the start from which Newton needs few steps."""
+        move = np.stack([b @ inverse(a) for a, b in zip(before, after, strict=True)])
+        if np.abs(move - np.eye(4)).max() < 1e-14:
+            return
+        blended = np.einsum("nk,nkij->nij", self.node_weight, move[self.node_bone])
+        carried = np.einsum("nij,nj->ni", blended[:, :3, :3], flesh.x) + blended[:, :3, 3]
+        free = ~self.model.fixed
+        flesh.x[free] = carried[free]
+
+
+def world_momenta(skeleton: Skeleton, q: Array, v: Array) -> Array:
+    """(angular about the world's origin, linear) momentum of each bone in world axes, shape (n_bones, 6)."""
+    poses = bone_poses(skeleton, q)
+    twist = bone_velocities(skeleton, q, v)
+    rows = skeleton.bodies
+    inertia = np.empty((skeleton.n_bones, 3, 3))  # about the bone's origin, in its frame
+    inertia[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]] = rows[:, 16:22]
+    inertia[:, [1, 2, 2], [0, 0, 1]] = rows[:, [17, 18, 20]]
+    first = rows[:, 13:16]  # mass times centre of mass
+    push = rows[:, 12:13] * twist[:, 3:] + np.cross(twist[:, :3], first)
+    spin = np.einsum("nij,nj->ni", inertia, twist[:, :3]) + np.cross(first, twist[:, 3:])
+    push = np.einsum("nij,nj->ni", poses[:, :3, :3], push)
+    spin = np.einsum("nij,nj->ni", poses[:, :3, :3], spin) + np.cross(poses[:, :3, 3], push)
+    return np.concatenate([spin, push], axis=1)
+
+
+def project_wrenches(skeleton: Skeleton, q: Array, wrenches: Array) -> Array:
+    """Σ Jᵀ w, shape (n_v,), of wrenches (moment about the world's origin, force) in world axes, shape (n_bones, 6)."""
+    _, twists = world_twists(skeleton, q)
+    carried = skeleton.supports.T.astype(float) @ wrenches  # everything that each velocity moves
+    return np.sum(twists * carried, axis=1)
