@@ -1,8 +1,8 @@
 """Two muscles side by side, each holding a particle up from a fixed point: the test rig of DiLorenzo 2009, section 4.3.
 
     m x'' = m g - F(a, l, l') sign(x),   x the particle's depth below the fixed point, l = |x|
-Gravity and mass cannot be read in the source and are chosen here (9.8 m/s², 1.5 kg), as is the rest length (1 m). The step is
-the same linear-implicit one as for the body: (m + h d + h² k) dv = h (f - h k v).
+Gravity and mass cannot be read in the source and are chosen here (9.8 m/s², 1.5 kg), as is the rest length (1 m). The
+step is the same linear-implicit one as for the body: (m + h d + h² k) dv = h (f - h k v).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOP = 2.2  # height of the fixed points [m]
 APART = 0.8  # [m]
 
 
-def test_elements(rest_length: float = 1.0) -> tuple[Element, Element]:
+def comparison_elements(rest_length: float = 1.0) -> tuple[Element, Element]:
     """The parameters of the comparison: spring k = 50, b = 5; Hill k_PE = 50, b_PE = 10, v_max = 10, F_max = 50."""
     return (
         SpringMuscle(rest_length, k_active=50.0, k_passive=50.0, damping=5.0),
@@ -51,7 +51,7 @@ class PairSimulation:
         gravity: float = GRAVITY,
         length: float = 1.0,
     ):
-        self.elements = test_elements()
+        self.elements = comparison_elements()
         rows = [e.row() for e in self.elements]
         self.kind = np.array([r[0] for r in rows])
         self.table = np.array([r[1] for r in rows])
