@@ -6,7 +6,7 @@ import trimesh
 
 from vitruvian.view import normals
 from vitruvian.view.browser import siding, split_at_creases
-from vitruvian.view.camera import auto_view, bounds_of, pinhole
+from vitruvian.view.camera import MARGIN, auto_view, bounds_of, pinhole
 from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
 from vitruvian.view.drawing import rotation_of
 from vitruvian.view.glb import coloured_surface
@@ -31,16 +31,25 @@ def test_unwelded_triangles_shade_as_smoothly_as_welded_ones(demo):
     assert np.allclose(normals.corner_normals(loose, alone, normals.around(loose, alone)), welded, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (400, 900)])
-def test_auto_view_holds_the_whole_box_and_fills_the_picture(size):
-    bounds = bounds_of([np.array([[-1.0, 0.0, 0.0], [0.4, 0.5, 1.8]]), np.array([[3.0, 0.0, 0.2]])])
-    camera = pinhole(*auto_view(bounds, size), size)
-    corners = np.array([[x, y, z] for x in (-1.0, 3.0) for y in (0.0, 0.5) for z in (0.0, 1.8)])
-    across, down, ahead = camera.axes @ (corners - camera.eye).T
+@pytest.mark.parametrize("size", [(1280, 720), (400, 900), (900, 700)])
+def test_auto_view_holds_everything_and_leaves_the_margin_at_two_opposite_edges(size):
+    rng = np.random.default_rng(7)
+    clouds = [rng.normal(size=(500, 3)) * (0.3, 0.2, 0.8) + (x, 0.0, 1.0) for x in (0.0, 1.0, 1.5)]
+    camera = pinhole(*auto_view(bounds_of(clouds), size), size)
+    across, down, ahead = camera.axes @ (np.concatenate(clouds) - camera.eye).T
     x, y = camera.focal * across / ahead / (0.5 * size[0]), camera.focal * down / ahead / (0.5 * size[1])
     assert (ahead > 0.0).all()
-    assert max(np.abs(x).max(), np.abs(y).max()) < 1.0
-    assert max(np.abs(x).max(), np.abs(y).max()) > 0.75
+    assert max(np.abs(x).max(), np.abs(y).max()) == pytest.approx(1.0 - MARGIN, abs=0.005)
+    # What is shown stands in the middle: exactly where it is tight, nearly (by perspective) where there is room.
+    off = sorted((abs(x.max() + x.min()), abs(y.max() + y.min())))
+    assert off[0] < 0.005
+    assert off[1] < 0.1
+
+
+def test_auto_view_of_one_point_looks_at_it():
+    eye, target = auto_view(bounds_of([np.array([[1.0, 2.0, 3.0]])]), (640, 480))
+    assert np.allclose(target, [1.0, 2.0, 3.0])
+    assert np.linalg.norm(eye - target) == pytest.approx(1e-2)
 
 
 def test_srgb_round_trip_and_known_middle_grey():

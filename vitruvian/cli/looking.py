@@ -41,7 +41,9 @@ def render(
     at: Annotated[float | None, typer.Option(help="Time of the picture in seconds; the middle without it.")] = None,
     size: Annotated[str, typer.Option(metavar="WxH", help="Width and height in pixels.")] = "1280x720",
     layers: Annotated[str | None, typer.Option(metavar="A,B", help="Layers to show; all without it.")] = None,
-    camera: Annotated[str | None, typer.Option(help="Camera of the scene to look through.")] = None,
+    camera: Annotated[
+        str | None, typer.Option(help="Camera of the scene to look through; auto shows the whole run as large as fits.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
@@ -54,7 +56,7 @@ def render(
         item.layer for kind in ("meshes", "surfaces", "lines", "points") for item in getattr(recording.stage, kind)
     ]
     shown = parse_layers(layers, known)
-    if camera is not None and camera not in (names := [known.name for known in recording.stage.cameras]):
+    if camera is not None and camera not in (names := [*(known.name for known in recording.stage.cameras), "auto"]):
         raise unknown_name("camera", camera, names)
     from vitruvian.view.render import render_film, render_picture
 

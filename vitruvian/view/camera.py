@@ -5,7 +5,7 @@ A pixel (x, y), y down, sees the points  eye + z (right (x - cx) / f + down (y -
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ from vitruvian.world.stage import Frame, Stage
 Array = np.ndarray
 
 FIELD_OF_VIEW = np.deg2rad(28.0)  # across the picture's height: a short telephoto, as in portraits
-ROOM = 1.13  # free space around what is shown when the camera is found by itself
+MARGIN = 0.08  # part of the picture's width or height left free when the camera is found by itself
 FROM = np.array([0.50, -0.80, 0.33])  # direction from a body's middle to the camera: its front, its left, above
+SHAPES = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.78, 2.4)  # width over height of pictures that bounds are measured for
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Bounds:
     low: Array  # corner of the box [m], (3,)
     high: Array
     reach: float  # greatest radius of what is seen at one instant [m]
+    outermost: Array  # the points that edges of a picture taken by `auto_view` would cut first [m], (n, 3)
 
     @property
     def centre(self) -> Array:
@@ -62,29 +64,55 @@ def pinhole(eye: Array, target: Array, size: tuple[int, int]) -> Pinhole:
     return Pinhole(eye, np.stack([right, np.cross(forward, right), forward]), float(focal), size[0], size[1])
 
 
-def bounds_of(clouds: Sequence[Array]) -> Bounds:
+def bounds_of(clouds: Iterable[Array]) -> Bounds:
     """The box around several clouds of points, one per instant, each of shape (n, 3)."""
-    clouds = [c for c in clouds if len(c)]
-    if not clouds:
-        return Bounds(np.array([-0.5, -0.5, 0.0]), np.array([0.5, 0.5, 1.0]), 0.5)
-    lows, highs = np.array([c.min(axis=0) for c in clouds]), np.array([c.max(axis=0) for c in clouds])
-    reach = 0.5 * float(np.linalg.norm(highs - lows, axis=1).max())
-    return Bounds(lows.min(axis=0), highs.max(axis=0), max(reach, 1e-3))
+    edges = np.unique(np.concatenate([_edges(shape) for shape in SHAPES]), axis=0)
+    lows, highs, outermost = [], [], []
+    for cloud in clouds:
+        if len(cloud):
+            lows.append(cloud.min(axis=0))
+            highs.append(cloud.max(axis=0))
+            outermost.append(cloud[(edges @ cloud.T).argmax(axis=1)])
+    if not lows:
+        return bounds_of([np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])])
+    reach = 0.5 * float(np.linalg.norm(np.array(highs) - np.array(lows), axis=1).max())
+    outside = np.unique(np.concatenate(outermost), axis=0)
+    return Bounds(np.min(lows, axis=0), np.max(highs, axis=0), max(reach, 1e-3), outside)
 
 
 def auto_view(bounds: Bounds, size: tuple[int, int]) -> tuple[Array, Array]:
-    """Eye and target [m] from which the whole box is seen, as near as the picture's edges allow."""
-    direction = FROM / np.linalg.norm(FROM)
-    target = bounds.centre
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (bounds.high - bounds.low)
-    corners = corners + bounds.low - target
-    axes = pinhole(target + direction, target, size).axes
-    tan_y = np.tan(0.5 * FIELD_OF_VIEW)
-    tan_x = tan_y * size[0] / size[1]
-    across, down, ahead = (corners @ axes.T).T
-    need = np.maximum(np.abs(across) / tan_x, np.abs(down) / tan_y) * ROOM - ahead
-    distance = max(float(need.max()), 1e-2)
-    return target + distance * direction, target
+    """Eye and target [m] from which everything is seen, as near as the picture's edges allow.
+
+    All points p lie within the edges of a picture taken from e when n.(p - e) <= 0 for the outward normals n of the
+    four planes through e and the edges. The farthest points along n(left) and n(right) tell where e must be across
+    and how far back, those along n(top) and n(bottom) how high and how far back; the farther back of the two holds.
+    """
+    axes = _auto_axes()
+    tan_x, tan_y = _tangents(size[0] / size[1])
+    left, right, top, bottom = (bounds.outermost @ _edges(size[0] / size[1]).T).max(axis=0)
+    back = min(-(left + right) / (2.0 * tan_x), -(top + bottom) / (2.0 * tan_y))
+    eye = axes.T @ np.array([0.5 * (right - left), 0.5 * (bottom - top), back])
+    ahead = float((bounds.centre - eye) @ axes[2])
+    if ahead < 1e-2:  # all points are one point, or nearly
+        eye, ahead = eye + (ahead - 1e-2) * axes[2], 1e-2
+    return eye, eye + ahead * axes[2]
+
+
+def _auto_axes() -> Array:
+    """Rows right, down, forward of the camera that is found by itself, (3, 3)."""
+    return pinhole(FROM, np.zeros(3), (1, 1)).axes
+
+
+def _tangents(shape: float) -> tuple[float, float]:
+    """Half the width and height, seen from unit distance, that may be filled of a picture of this width over height."""
+    tan_y = float((1.0 - MARGIN) * np.tan(0.5 * FIELD_OF_VIEW))
+    return shape * tan_y, tan_y
+
+
+def _edges(shape: float) -> Array:
+    """Outward normals, of unit part across, of the planes through the eye and the left, right, top and bottom edge."""
+    tan_x, tan_y = _tangents(shape)
+    return np.array([[-1.0, 0.0, -tan_x], [1.0, 0.0, -tan_x], [0.0, -1.0, -tan_y], [0.0, 1.0, -tan_y]]) @ _auto_axes()
 
 
 def grid_spacing(reach: float) -> float:

@@ -32,7 +32,7 @@ Array = np.ndarray
 PICTURES = (".png", ".webp", ".jpg", ".jpeg")
 FILMS = (".mp4", ".mov", ".mkv")
 SIDE = (16, 8192)  # least and greatest width and height [pixel]
-LOOKED_AT = 48  # frames that are measured to find what a run sweeps over
+LOOKED_AT = 24  # frames that are measured to find what a run sweeps over
 
 
 def render_picture(
@@ -161,7 +161,8 @@ class Shooting:
         shift = follow_shift(self.recording.stage, self.follow, self._first, frame)
         camera: Pinhole = pinhole(self.eye + shift, self.target + shift, self.size)
         drawing = self.model.draw(frame)
-        middle = bounds_of([drawing.points()]).centre
+        seen = drawing.points()
+        middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) if len(seen) else self.bounds.centre
         setting = Setting(middle, self.bounds.reach, self.recording.stage.ground, self.samples, self.threads)
         picture = draw(drawing, camera, setting)
         if not self.words:
@@ -171,7 +172,7 @@ class Shooting:
     def _sweep(self) -> Bounds:
         n = len(self.recording.time)
         looked_at = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).round().astype(int))
-        return bounds_of([self.model.draw(self.recording.frame(int(i))).points() for i in looked_at])
+        return bounds_of(self.model.draw(self.recording.frame(int(i))).points() for i in looked_at)
 
 
 def warm_up() -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time as clock
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,11 +227,11 @@ def _reopened(recording: Any) -> Any:
         return None
 
 
-def _clouds(recording: Any) -> list[Array]:
+def _clouds(recording: Any) -> Iterator[Array]:
     n = len(recording.time)
     model = Model(recording.stage)
     looked_at = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).round().astype(int)) if n else np.zeros(0, int)
-    return [model.draw(recording.frame(int(i))).points() for i in looked_at]
+    return (model.draw(recording.frame(int(i))).points() for i in looked_at)
 
 
 def _icon(name: str) -> Any:
