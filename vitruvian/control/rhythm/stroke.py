@@ -1,0 +1,133 @@
+"""Strokes as readable files: joint angles at key poses of one cycle, fitted by a closed cubic B-spline.
+
+    about = "Front crawl"
+    posture = "prone"                       or "supine", "upright": how the body lies when nothing else moves it
+    phase = [0, 0.1, ...]                   optional, ascending from 0; without it poses are spaced evenly
+    [angles]                                degrees, one number per pose; a single number holds throughout
+    "left elbow flexion" = [25.6, 17.3, ...]
+A key is a joint by name ("L5", "Hu_l", "left shoulder", "shoulder" for both sides) and a coordinate of `axes.py`. A
+list of phases that ends with 1 repeats the first pose there, which must be the same, or the cycle does not close.
+Joints that are not named stay as in the body's default pose.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vitruvian.control.rhythm.spline import FEWEST, PeriodicSpline
+from vitruvian.errors import InputError, unknown_name
+
+Array = np.ndarray
+POSTURES = ("prone", "supine", "upright")
+CLOSING = 0.01  # [degrees] by which a repeated last pose may differ from the first: half a rounded digit twice
+MOST_BYTES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A cycle of joint angles; which joints they are is settled when it is laid on a body (`StrokeMotion`)."""
+
+    name: str
+    about: str
+    posture: str
+    keys: tuple[tuple[str, str], ...]  # (joint word, coordinate) of each angle
+    phase: Array  # of the key poses, shape (n,)
+    angles: Array  # [rad] at the key poses, shape (n, k)
+    spline: PeriodicSpline
+
+
+def stroke_names() -> tuple[str, ...]:
+    """Strokes of the package."""
+    return tuple(sorted(f.name.removesuffix(".toml") for f in _folder().iterdir() if f.name.endswith(".toml")))
+
+
+def load_stroke(source: str | Path, *, controls: int | None = None) -> Stroke:
+    """A stroke of the package by name ("crawl"), or a TOML file. `controls` fewer than the poses smooths them."""
+    path = Path(source)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise InputError(f"no stroke file '{path}'")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"stroke file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
+        text, name = path.read_text(encoding="utf-8"), path.stem
+    else:
+        if str(source) not in stroke_names():
+            raise unknown_name("stroke", str(source), stroke_names())
+        text, name = (_folder() / f"{source}.toml").read_text(encoding="utf-8"), str(source)
+    try:
+        return parse_stroke(tomllib.loads(text), name, controls=controls)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"stroke '{name}': {error}") from None
+
+
+def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = None) -> Stroke:
+    """A stroke from a file's contents, checked as far as that is possible without a body."""
+    what = f"stroke '{name}'"
+    strange = set(table) - {"about", "posture", "phase", "angles"}
+    if strange:
+        raise InputError(f"{what}: unknown entry '{min(strange)}'; known: about, posture, phase, angles")
+    posture = table.get("posture", "upright")
+    if posture not in POSTURES:
+        raise InputError(f"{what}: {unknown_name('posture', str(posture), POSTURES)}")
+    rows = table.get("angles")
+    if not isinstance(rows, Mapping) or not rows:
+        raise InputError(f"{what}: needs a table [angles] with a line for each joint coordinate")
+    listed = {word: _numbers(value, what, word) for word, value in rows.items()}
+    phase = _phases(table, listed, what)
+    n = len(phase)
+    columns, keys = [], []
+    for word, values in listed.items():
+        if len(values) == 1:
+            values = np.full(n, values[0])
+        if len(values) != n:
+            raise InputError(f"{what}: '{word}' has {len(values)} angles for {n} poses")
+        if phase[-1] == 1.0 and abs(values[-1] - values[0]) > CLOSING:
+            raise InputError(
+                f"{what}: the cycle does not close: '{word}' begins at {values[0]:g} and ends at {values[-1]:g} degrees"
+            )
+        joint, _, coordinate = word.rpartition(" ")
+        if not joint:
+            raise InputError(f"{what}: '{word}' must be a joint and a coordinate, such as \"left elbow flexion\"")
+        keys.append((joint, coordinate))
+        columns.append(np.radians(values))
+    angles = np.stack(columns, axis=1)
+    if phase[-1] == 1.0:
+        phase, angles = phase[:-1], angles[:-1]
+    if len(phase) < FEWEST:
+        raise InputError(f"{what}: {len(phase)} poses are too few for a cycle, it needs {FEWEST} or more")
+    try:
+        spline = PeriodicSpline.fit(phase, angles, controls)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    return Stroke(name, str(table.get("about", "")), posture, tuple(keys), phase, angles, spline)
+
+
+def _phases(table: Mapping[str, Any], listed: Mapping[str, Array], what: str) -> Array:
+    if "phase" not in table:
+        n = max(len(v) for v in listed.values())
+        return np.arange(n) / n
+    phase = _numbers(table["phase"], what, "phase")
+    if phase[0] < 0 or phase[-1] > 1 or (np.diff(phase) <= 0).any() or (phase[-1] == 1 and phase[0] > 0):
+        raise InputError(f"{what}: 'phase' must ascend from 0 within one cycle, 0 to 1, got {phase.tolist()}")
+    return phase
+
+
+def _numbers(value: Any, what: str, word: str) -> Array:
+    try:
+        numbers = np.array(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: '{word}' needs numbers, got {value!r}") from None
+    if not len(numbers) or not np.isfinite(numbers).all():
+        raise InputError(f"{what}: '{word}' needs finite numbers, got {value!r}")
+    return numbers
+
+
+def _folder() -> Any:
+    return files("vitruvian.control.rhythm") / "strokes"
