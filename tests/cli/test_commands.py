@@ -182,7 +182,7 @@ def test_a_damaged_recording_is_one_line_and_status_2(here, swung, capsys):
 def test_export_and_render_write_what_they_say(here, swung, capsys):
     for out in ("a.csv", "a.glb", "a.png"):
         command = "render" if out.endswith("png") else "export"
-        extra = ["--size", "64x48"] if command == "render" else []
+        extra = ["--size", "64x48", "--camera", "auto"] if command == "render" else []
         assert invoke([command, str(swung), out, *extra]) == 0
         assert (here / out).stat().st_size > 100
         assert out in capsys.readouterr().out

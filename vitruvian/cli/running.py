@@ -102,7 +102,10 @@ def run(
         report = _checked(chosen, result.recording, parameters)
         _tell(scene, result, report, json)
         if live:
-            _stay()
+            from vitruvian.view.server import wait_for_stop
+
+            remark("finished; the page stays open until Ctrl-C")
+            wait_for_stop()
     finally:
         if live:
             live.close()
@@ -158,17 +161,6 @@ def _summary(scene: str, result: RunResult, report: Report | None) -> dict[str, 
         "checks": {} if report is None else {name: bool(good) for name, good in report.checks.items()},
         "metrics": {} if report is None else dict(report.metrics),
     }
-
-
-def _stay() -> None:
-    from time import sleep
-
-    remark("finished; the page stays open until Ctrl-C")
-    try:
-        while True:
-            sleep(0.5)
-    except KeyboardInterrupt:
-        return
 
 
 def _recordings(scene: str) -> dict[int, Path]:

@@ -1,11 +1,13 @@
-"""The server behind the page: on this machine only unless told otherwise, on a port that is free."""
+"""The server behind the page: on this machine only unless told otherwise, on a free port, until told to stop."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import signal
 import socket
 import sys
+import threading
 from typing import Any
 
 from vitruvian.errors import InputError
@@ -31,6 +33,20 @@ def start_server(host: str, port: int, title: str) -> Any:
         server = viser.ViserServer(host=host, port=chosen, label=title or "vitruvian", verbose=False)
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     return server
+
+
+def wait_for_stop() -> None:
+    """Return when the process is asked to end by SIGINT (Ctrl-C) or SIGTERM. For the main thread."""
+    asked = threading.Event()
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = {kind: signal.signal(kind, lambda *_: asked.set()) for kind in kinds}
+    try:
+        # Where waiting cannot be broken off by a signal (Windows), the handler runs between waits.
+        while not asked.wait(0.5):
+            pass
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
 
 
 def _free(host: str, port: int) -> bool:

@@ -21,6 +21,7 @@ from vitruvian.view.camera import bounds_of
 from vitruvian.view.drawing import Model
 from vitruvian.view.memory import one_frame
 from vitruvian.view.page import Page
+from vitruvian.view.server import wait_for_stop
 from vitruvian.world.stage import Frame, Stage
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def serve(
             webbrowser.open(viewer.page.url)
     if block:
         try:
-            while True:
-                clock.sleep(3600.0)
-        except KeyboardInterrupt:
-            pass
+            wait_for_stop()
         finally:
             viewer.close()
     return viewer
