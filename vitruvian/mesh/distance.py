@@ -81,17 +81,19 @@ def mesh_distance(
     triangle = np.full(size, -1, np.int32)
     if min(size) == 0:
         return distance, triangle, np.zeros((3, 2), np.int64)
-    normals = _pseudonormals(vertices, mesh.faces, mesh.edges, mesh.edge_count)
+    face, edge, vertex = _pseudonormals(vertices, mesh.faces, mesh.edges, mesh.edge_count)
     corner = np.asarray(origin) + box[:, 0] * h
     start, members = _bins(vertices, mesh.faces, corner[0], h, size[0], band)
     # nodes are visited in x-slabs of one plane: a triangle is met once for each plane it reaches
-    _band_distance(vertices, mesh.faces, mesh.edges, *normals, corner, h, band, start, members, distance, triangle)
+    _band_distance(
+        vertices, mesh.faces, mesh.edges, face, edge, vertex, corner, h, band, start, members, distance, triangle
+    )
     # the box may begin inside the mesh when the grid cuts it; the first node's sign must then be found from afar
-    _fill(distance, band, _column_starts(vertices, mesh.faces, corner, h, size, box, shape))
+    _fill(distance, band, _column_starts(vertices, mesh.faces, corner, h, size, box))
     return distance, triangle, box
 
 
-def _column_starts(vertices, faces, corner, h, size, box, shape) -> Array:
+def _column_starts(vertices: Array, faces: Array, corner: Array, h: float, size: tuple, box: Array) -> Array:
     """Whether each column of nodes begins inside the mesh: only possible where the grid's floor cuts the mesh."""
     inside = np.zeros(size[:2], np.uint8)
     if box[2, 0] == 0 and vertices[:, 2].min() < corner[2]:

@@ -1,1 +1,54 @@
-"""Incompressible flow with a free surface."""
+"""Incompressible flow with a free surface and moving bodies in it."""
+
+from vitruvian.water.anisotropic import spray_surface
+from vitruvian.water.bodies import BodyState, Mechanism, RigidBodies, RigidBody
+from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
+from vitruvian.water.levelset import redistance, surface_area, water_volume
+from vitruvian.water.model import WATER_DENSITY, WATER_VISCOSITY, Tank
+from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
+from vitruvian.water.pseudo import depths, extend_under_bodies
+from vitruvian.water.solids import Links, Skin, SkinShape, rasterise, set_body_velocity
+from vitruvian.water.state import WaterState, spray_total
+from vitruvian.water.step import StepResult, fill, largest_substep, step
+from vitruvian.water.surface import surface_mesh
+from vitruvian.water.window import check_inside, follow, move_window
+
+__all__ = [
+    "WATER_DENSITY",
+    "WATER_VISCOSITY",
+    "BodyState",
+    "Boundary",
+    "Links",
+    "Mechanism",
+    "Projection",
+    "RigidBodies",
+    "RigidBody",
+    "Skin",
+    "SkinShape",
+    "StepResult",
+    "Tank",
+    "WaterState",
+    "buoyancy_correction",
+    "check_inside",
+    "depths",
+    "divergence",
+    "extend_under_bodies",
+    "fill",
+    "follow",
+    "largest_substep",
+    "link_wrenches",
+    "move_window",
+    "open_boundary",
+    "pressure_forces",
+    "project",
+    "rasterise",
+    "redistance",
+    "set_body_velocity",
+    "spray_surface",
+    "spray_total",
+    "step",
+    "surface_area",
+    "surface_mesh",
+    "velocity_forces",
+    "water_volume",
+]

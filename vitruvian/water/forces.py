@@ -26,6 +26,7 @@ from vitruvian.water.solids import Skin, _gathered
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
+FORCES = ("pressure", "velocity")  # the solver's pressure, the documents' formula
 
 
 def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, triangles: int) -> Array:
@@ -67,8 +68,7 @@ def link_wrenches(forces: Array, skins: Sequence[Skin], origins: Array) -> Array
     links, corners, _ = _gathered(skins)
     arm = corners.mean(axis=1) - origins[links]
     out = np.zeros((len(origins), 6))
-    np.add.at(out, (links, slice(0, 3)), np.cross(arm, forces))
-    np.add.at(out, (links, slice(3, 6)), forces)
+    np.add.at(out, links, np.hstack([np.cross(arm, forces), forces]))
     return out
 
 

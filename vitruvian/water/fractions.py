@@ -86,7 +86,7 @@ def tetrahedron_fraction(a: float, b: float, c: float, d: float) -> float:
 
 
 @njit(cache=True)
-def cell_fraction(p: np.ndarray, i: int, j: int, k: int) -> float:
+def cell_fraction(p, i, j, k):
     """Open part of the cell (i, j, k) from nodal distances p."""
     a000, a100, a010, a110 = p[i, j, k], p[i + 1, j, k], p[i, j + 1, k], p[i + 1, j + 1, k]
     a001, a101, a011, a111 = p[i, j, k + 1], p[i + 1, j, k + 1], p[i, j + 1, k + 1], p[i + 1, j + 1, k + 1]

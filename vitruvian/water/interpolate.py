@@ -1,7 +1,7 @@
 """Values between grid points: trilinear, tricubic (Catmull-Rom), and the velocity of a MAC grid at any point.
 
 Coordinates are in cells from the grid's lowest corner. Beyond the outermost samples a field is constant, which is
-what a free-slip wall means for every quantity but the velocity through it.
+what a free-slip wall means for the velocity along it; a level set runs on with its slope.
 """
 
 from __future__ import annotations
@@ -57,19 +57,33 @@ def _weights(t):
     return (-0.5 * t + t2 - 0.5 * t3, 1.0 - 2.5 * t2 + 1.5 * t3, 0.5 * t + 2.0 * t2 - 1.5 * t3, 0.5 * (t3 - t2))
 
 
+@njit(cache=True, inline="always")
+def _axis_weights(x, n):
+    """First of four samples' index and their weights; beyond the outermost samples the field runs on with its
+    slope.
+    """
+    x = min(max(x, -0.5), n - 0.5)
+    i = min(max(int(np.floor(x)), 0), n - 2)
+    t = x - i
+    if t < 0.0 or t > 1.0:
+        return i, 0.0, 1.0 - t, t, 0.0
+    a, b, c, d = _weights(t)
+    if i == 0:
+        b, c, a = b + 2.0 * a, c - a, 0.0
+    if i == n - 2:
+        c, b, d = c + 2.0 * d, b - d, 0.0
+    return i, a, b, c, d
+
+
 @njit(cache=True)
 def cubic(f, x, y, z):
-    """Tricubic (Catmull-Rom) value at index coordinates."""
+    """Tricubic (Catmull-Rom) value at index coordinates, up to half a cell beyond the outermost samples."""
     nx, ny, nz = f.shape
-    x = min(max(x, 0.0), nx - 1.0)
-    y = min(max(y, 0.0), ny - 1.0)
-    z = min(max(z, 0.0), nz - 1.0)
-    i = min(int(x), nx - 2)
-    j = min(int(y), ny - 2)
-    k = min(int(z), nz - 2)
-    wx = _weights(x - i)
-    wy = _weights(y - j)
-    wz = _weights(z - k)
+    i, a0, a1, a2, a3 = _axis_weights(x, nx)
+    j, b0, b1, b2, b3 = _axis_weights(y, ny)
+    k, c0, c1, c2, c3 = _axis_weights(z, nz)
+    wx = (a0, a1, a2, a3)
+    wy = (b0, b1, b2, b3)
     k0, k3 = max(k - 1, 0), min(k + 2, nz - 1)
     total = 0.0
     for a in range(4):
@@ -77,27 +91,46 @@ def cubic(f, x, y, z):
         plane = 0.0
         for b in range(4):
             jj = min(max(j + b - 1, 0), ny - 1)
-            plane += wy[b] * (
-                wz[0] * f[ii, jj, k0] + wz[1] * f[ii, jj, k] + wz[2] * f[ii, jj, k + 1] + wz[3] * f[ii, jj, k3]
-            )
+            plane += wy[b] * (c0 * f[ii, jj, k0] + c1 * f[ii, jj, k] + c2 * f[ii, jj, k + 1] + c3 * f[ii, jj, k3])
         total += wx[a] * plane
     return total
 
 
 @njit(cache=True)
 def limited_cubic(f, x, y, z):
-    """Tricubic value, kept within the range of the eight samples around it."""
+    """Tricubic value, kept within the range of the eight samples around it; linear beyond the outermost samples."""
     nx, ny, nz = f.shape
-    i = min(int(min(max(x, 0.0), nx - 1.0)), nx - 2)
-    j = min(int(min(max(y, 0.0), ny - 1.0)), ny - 2)
-    k = min(int(min(max(z, 0.0), nz - 1.0)), nz - 2)
+    value = cubic(f, x, y, z)
+    if x < 0.0 or y < 0.0 or z < 0.0 or x > nx - 1.0 or y > ny - 1.0 or z > nz - 1.0:
+        return value
+    i, j, k = min(int(x), nx - 2), min(int(y), ny - 2), min(int(z), nz - 2)
     low = high = f[i, j, k]
     for a in range(2):
         for b in range(2):
             for c in range(2):
                 low = min(low, f[i + a, j + b, k + c])
                 high = max(high, f[i + a, j + b, k + c])
-    return min(max(cubic(f, x, y, z), low), high)
+    return min(max(value, low), high)
+
+
+@njit(cache=True, inline="always")
+def linear_beyond(f, x, y, z):
+    """Trilinear value that runs on with its slope up to half a cell beyond the outermost samples."""
+    nx, ny, nz = f.shape
+    x = min(max(x, -0.5), nx - 0.5)
+    y = min(max(y, -0.5), ny - 0.5)
+    z = min(max(z, -0.5), nz - 0.5)
+    i = min(max(int(np.floor(x)), 0), nx - 2)
+    j = min(max(int(np.floor(y)), 0), ny - 2)
+    k = min(max(int(np.floor(z)), 0), nz - 2)
+    a, b, c = x - i, y - j, z - k
+    f00 = f[i, j, k] + c * (f[i, j, k + 1] - f[i, j, k])
+    f01 = f[i, j + 1, k] + c * (f[i, j + 1, k + 1] - f[i, j + 1, k])
+    f10 = f[i + 1, j, k] + c * (f[i + 1, j, k + 1] - f[i + 1, j, k])
+    f11 = f[i + 1, j + 1, k] + c * (f[i + 1, j + 1, k + 1] - f[i + 1, j + 1, k])
+    f0 = f00 + b * (f01 - f00)
+    f1 = f10 + b * (f11 - f10)
+    return f0 + a * (f1 - f0)
 
 
 @njit(cache=True, parallel=True)
@@ -106,7 +139,7 @@ def sample_linear(f, points, shift, out):
     centres).
     """
     for n in prange(points.shape[0]):
-        out[n] = linear(f, points[n, 0] - shift, points[n, 1] - shift, points[n, 2] - shift)
+        out[n] = linear_beyond(f, points[n, 0] - shift, points[n, 1] - shift, points[n, 2] - shift)
 
 
 @njit(cache=True, parallel=True)

@@ -205,7 +205,7 @@ def _hand_on(phi, h, closest, layer, out):
             i = np.int64(ii)
             for j in range(ny):
                 k0, k1 = nz, -1
-                for a in range(max(i - 1, 0), min(i + 2, nx)):
+                for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
                     for b in range(max(j - 1, 0), min(j + 2, ny)):
                         k0 = min(k0, low[a, b])
                         k1 = max(k1, high[a, b])
@@ -214,7 +214,7 @@ def _hand_on(phi, h, closest, layer, out):
                         continue
                     best = 1e30
                     bx = by = bz = 0.0
-                    for a in range(max(i - 1, 0), min(i + 2, nx)):
+                    for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
                         for b in range(max(j - 1, 0), min(j + 2, ny)):
                             for c in range(max(k - 1, 0), min(k + 2, nz)):
                                 if 0 < layer[a, b, c] < mark:
@@ -241,7 +241,7 @@ def _hand_on(phi, h, closest, layer, out):
                 if layer[i, j, k] != 0:
                     # a neighbour's neighbours may know a nearer point than the one handed on first
                     best = 1e30
-                    for a in range(max(i - 1, 0), min(i + 2, nx)):
+                    for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
                         for b in range(max(j - 1, 0), min(j + 2, ny)):
                             for c in range(max(k - 1, 0), min(k + 2, nz)):
                                 if layer[a, b, c] != 0:

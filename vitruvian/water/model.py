@@ -7,6 +7,7 @@ Cell (i, j, k) has its centre at origin + (i + 1/2, j + 1/2, k + 1/2) h. Axes as
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,9 @@ class Tank:
     density: float = WATER_DENSITY  # [kg/m^3]
     viscosity: float = 0.0  # kinematic [m^2/s]; 0 leaves the viscous step out (water: 1e-6)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s^2]
-    boundaries: dict[str, str] = field(default_factory=dict)  # side -> "wall" (free slip) or "open"; default wall
+    boundaries: dict[str, str] = field(
+        default_factory=dict
+    )  # side -> "wall" (free slip) or "open"; default wall, no lid
     rest_level: float = 0.0  # height [m] of the calm surface beyond open sides and in new cells of a moving window
     sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open side; 0 for none
     courant: float = 1.0  # cells that the fastest flow may cross in a sub-step
@@ -61,7 +64,7 @@ class Tank:
             raise InputError("tank: reflect is for full tanks (free_surface=False)")
 
     @classmethod
-    def of_size(cls, size: tuple[float, float, float], cell: float, **options) -> Tank:
+    def of_size(cls, size: tuple[float, float, float], cell: float, **options: Any) -> Tank:
         """A tank of the given size [m], rounded to whole cells."""
         shape = tuple(max(4, round(s / cell)) for s in size)
         return cls(shape=(shape[0], shape[1], shape[2]), cell=cell, **options)
@@ -82,9 +85,13 @@ class Tank:
 
     def open_sides(self) -> np.ndarray:
         """1 where the side is open, 0 where it is a wall, in the order of `SIDES`; shape (6,)."""
-        return np.array([1 if self.boundaries.get(s, "wall") == "open" else 0 for s in SIDES], dtype=np.int64)
+        return np.array([1 if self.boundary(s) == "open" else 0 for s in SIDES], dtype=np.int64)
 
-    def with_options(self, **options) -> Tank:
+    def boundary(self, side: str) -> str:
+        """What a side is; a tank with a free surface has no lid unless it is given one."""
+        return self.boundaries.get(side, "open" if side == "z+" and self.free_surface else "wall")
+
+    def with_options(self, **options: Any) -> Tank:
         return replace(self, **options)
 
     def centres(self, origin: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -54,17 +54,18 @@ class Level:
 
 def build_hierarchy(system: System) -> list[Level]:
     """Levels from the given matrix down to a few cells."""
-    levels = [_level(*(a.astype(np.float32) for a in (system.cx, system.cy, system.cz, system.diagonal)), system.top)]
+    cx, cy, cz, diagonal = (a.astype(np.float32) for a in (system.cx, system.cy, system.cz, system.diagonal))
+    levels = [_level(cx, cy, cz, diagonal, system.top)]
     while True:
         fine = levels[-1]
         n = np.array(fine.x.shape) - 2
         if n.min() < 4:
             return levels
-        coarse = [np.zeros(tuple((n + 1) // 2 + 2), np.float32) for _ in range(4)]
+        cx, cy, cz, diagonal = (np.zeros(tuple((n + 1) // 2 + 2), np.float32) for _ in range(4))
         top = np.zeros(tuple((n[:2] + 1) // 2 + 2), np.int64)
         coarsen = _coarsen if fine.x.size > SMALL else _coarsen_serial
-        coarsen(fine.cx, fine.cy, fine.cz, fine.diagonal, fine.top, coarse[0], coarse[1], coarse[2], coarse[3], top)
-        levels.append(_level(*coarse, top))
+        coarsen(fine.cx, fine.cy, fine.cz, fine.diagonal, fine.top, cx, cy, cz, diagonal, top)
+        levels.append(_level(cx, cy, cz, diagonal, top))
 
 
 def solve(

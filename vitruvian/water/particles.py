@@ -10,16 +10,16 @@ counted as spray.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
-from vitruvian.water.interpolate import carry, sample_linear, sample_velocity, to_cells
+from vitruvian.water.interpolate import carry, gradient, sample_linear, sample_velocity, to_cells
 from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
 SMALLEST, LARGEST = 0.1, 0.5  # particle radius in cells
 REACH = 2.0  # cells from the surface in which particles are kept
-ESCAPE = 1.0  # cells outside the water at which a water particle becomes spray
+ESCAPE = 0.75  # cells on the wrong side at which a water particle becomes spray and an air particle is lost
 
 
 def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) -> None:
@@ -67,14 +67,24 @@ def adjust_radii(tank: Tank, state: WaterState) -> None:
     state.marker_radius = np.where(own > -state.marker_radius, touching, state.marker_radius)
 
 
+def shift_markers(tank: Tank, state: WaterState, shift: float) -> None:
+    """Move markers with a surface that was shifted by phi += shift, so that they do not take it for an error."""
+    if len(state.markers):
+        _shift(state.markers, state.phi, state.origin, tank.cell, shift)
+
+
 def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
-    """Water markers far outside the water become spray; drops back in the water rejoin it."""
+    """Water markers far outside the water become spray; drops back in the water rejoin it.
+
+    Air markers deep in the water are given up: a pocket of air that this fluid without air cannot hold.
+    """
     h = tank.cell
     if len(state.markers):
         points = to_cells(state.markers, state.origin, h)
         value = np.empty(len(points))
         sample_linear(state.phi, points, 0.5, value)
         away = (state.marker_side < 0) & (value > ESCAPE * h)
+        lost = (state.marker_side > 0) & (value < -ESCAPE * h)
         if away.any():
             speed = np.empty((int(away.sum()), 3))
             sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
@@ -83,7 +93,7 @@ def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> No
             state.spray_volume = np.concatenate(
                 [state.spray_volume, 4.0 / 3.0 * np.pi * state.marker_radius[away] ** 3]
             )
-            _keep_markers(state, ~away)
+        _keep_markers(state, ~(away | lost))
     if len(state.spray):
         points = to_cells(state.spray, state.origin, h)
         value = np.empty(len(points))
@@ -149,6 +159,20 @@ def _keep_markers(state: WaterState, keep: Array) -> None:
 
 def _inside(points: Array, shape: tuple[int, int, int]) -> Array:
     return np.all((points > 0.0) & (points < np.asarray(shape)), axis=1)
+
+
+@njit(cache=True, parallel=True)
+def _shift(markers, phi, origin, h, shift):
+    for n in prange(markers.shape[0]):
+        x = (markers[n, 0] - origin[0]) / h - 0.5
+        y = (markers[n, 1] - origin[1]) / h - 0.5
+        z = (markers[n, 2] - origin[2]) / h - 0.5
+        a, b, c = gradient(phi, x, y, z)
+        size = np.sqrt(a * a + b * b + c * c)
+        if size > 1e-3 * h:
+            markers[n, 0] -= shift * a / size
+            markers[n, 1] -= shift * b / size
+            markers[n, 2] -= shift * c / size
 
 
 @njit(cache=True)

@@ -99,8 +99,8 @@ def project(
     """
     h, rho = tank.cell, tank.density
     shape = tuple(n + 2 for n in tank.shape)
-    system = System(*(np.zeros(shape) for _ in range(4)), np.ones(shape[:2], np.int64))
-    right, x = np.zeros(shape), np.zeros(shape)
+    cx, cy, cz, diagonal, right, x = (np.zeros(shape) for _ in range(6))
+    system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64))
     scale = dt / (rho * h)
     x[1:-1, 1:-1, 1:-1] = state.pressure * scale
     outside = _outside_pressure(tank, state, dt)

@@ -62,7 +62,7 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
     b = open_boundary(tank)
     if not skins:
         return b
-    nodes = tuple(n + 1 for n in tank.shape)
+    nodes = (tank.shape[0] + 1, tank.shape[1] + 1, tank.shape[2] + 1)
     h = tank.cell
     band = BAND * h
     psi = np.full(nodes, band)

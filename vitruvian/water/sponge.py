@@ -23,7 +23,7 @@ def absorb(tank: Tank, state: WaterState, dt: float) -> None:
     calm = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h - tank.rest_level
     calm = np.clip(calm, -5.0 * h, 5.0 * h)
     for side, name in enumerate(SIDES[:4]):
-        if tank.boundaries.get(name, "wall") != "open":
+        if tank.boundary(name) != "open":
             continue
         axis, far = divmod(side, 2)
         n = tank.shape[axis]

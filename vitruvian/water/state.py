@@ -38,7 +38,6 @@ class WaterState:
     substeps: int = 0
     iterations: int = 0  # of the last pressure solve
     residual: float = 0.0  # largest divergence after the last solve relative to before
-    reflected: bool = False  # the next sub-step starts from the reflected velocity
 
 
 def spray_total(state: WaterState) -> float:

@@ -16,7 +16,7 @@ from vitruvian.water import particles as pls
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.extrapolate import extrapolate_velocity
-from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.levelset import BAND, advect_surface, redistance, surface_area, water_volume
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
@@ -27,7 +27,6 @@ from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.viscosity import diffuse_velocity
 
 Array = np.ndarray
-FORCES = ("pressure", "velocity")
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
 LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the surface to keep the volume
 RESEED_EVERY = 10  # sub-steps
@@ -43,8 +42,15 @@ class StepResult:
     iterations: int = 0  # pressure iterations, summed
 
 
-def fill(tank: Tank, phi: Array | None = None, *, level: float | None = None, seed: int = 0, mechanism: Mechanism | None = None,
-         body: Any = None) -> WaterState:  # fmt: skip
+def fill(
+    tank: Tank,
+    phi: Array | None = None,
+    *,
+    level: float | None = None,
+    seed: int = 0,
+    mechanism: Mechanism | None = None,
+    body: Any = None,
+) -> WaterState:
     """Water at rest: below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank)."""
     nx, ny, nz = tank.shape
     h = tank.cell
@@ -127,14 +133,12 @@ def _substep(
         _reflecting_substep(tank, state, dt, mechanism, body, result)
         return
     if tank.free_surface:
-        flow = (state.u, state.v, state.w)
         old_phi = state.phi
         advect_surface(tank, state, dt)
         pls.move_particles(tank, state, dt, None)
         new_phi, state.phi = state.phi, old_phi
         advect_velocity(tank, state, dt)
         state.phi = new_phi
-        del flow
     else:
         advect_velocity(tank, state, dt)
     _accelerate(tank, state, dt)
@@ -181,12 +185,13 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         boundary = open_boundary(tank)
     if not tank.free_surface:
         return boundary
-    pls.correct_surface(tank, state)
+    if tank.particles:
+        pls.release_spray(tank, state, boundary.psi)
+        pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
     if tank.particles:
         pls.correct_surface(tank, state)
         pls.adjust_radii(tank, state)
-        pls.release_spray(tank, state, boundary.psi)
     extend_under_bodies(tank, state, boundary)
     if tank.keep_volume and tank.closed:
         _keep_volume(tank, state, boundary)
@@ -207,6 +212,7 @@ def _keep_volume(tank: Tank, state: WaterState, boundary: Boundary) -> None:
     most = LARGEST_SHIFT * tank.cell
     shift = min(max((have - want) / area, -most), most)
     state.phi += shift
+    pls.shift_markers(tank, state, shift)
     state.shifted_net -= shift * area
     state.shifted_volume += abs(shift) * area
 
@@ -238,4 +244,24 @@ def _dynamics(
         mechanism.receive(body, projection.impulses)
         result.impulses += projection.impulses
     result.iterations += projection.iterations
-    extrapolate_velocity(state, boundary, projection.system.diagonal)
+    _account(tank, state, boundary, dt)
+    extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
+
+
+def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
+    """Water that passes the open sides joins or leaves the tank's volume."""
+    if not tank.free_surface:
+        return
+    gained = 0.0
+    opened = (boundary.open_x, boundary.open_y, boundary.open_z)
+    for side in np.flatnonzero(tank.open_sides()):
+        axis, far = divmod(int(side), 2)
+        last = tank.shape[axis] - 1
+        wet = np.take(state.phi, last if far else 0, axis) < 0.0
+        if wet.any():
+            face = last + 1 if far else 0
+            speed = np.take((state.u, state.v, state.w)[axis], face, axis)[wet]
+            area = np.take(opened[axis], face, axis)[wet]
+            gained += float((speed * area).sum()) * (-1.0 if far else 1.0)
+    state.exchanged_volume += gained * dt * tank.cell**2
+    state.volume += gained * dt * tank.cell**2

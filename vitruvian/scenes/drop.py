@@ -1,0 +1,64 @@
+"""A ball falls into a tank: crown, cavity, jet and spray.
+
+While it is in the air the ball falls freely; when it meets the water the water's force on it stays finite and the
+momentum that it loses is the water's gain. Volume is kept, spray included.
+
+    vitruvian run drop --quality standard
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.mesh import sphere
+from vitruvian.scenes._water import TankSimulation, body_readings
+from vitruvian.water import RigidBody, Tank
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world.world import World
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    n, radius = int(parameters["cells"]), parameters["radius"]
+    size = (1.0, 1.0, 1.1)
+    tank = Tank.of_size(size, size[0] / n, origin=(-0.5, -0.5, -0.5), rest_level=0.0)
+    vertices, faces = sphere(radius, subdivisions=4)
+    ball = RigidBody.solid(
+        "ball", np.asarray(vertices), faces, parameters["ratio"] * tank.density,
+        position=(0.0, 0.0, radius + 2.5 * tank.cell), velocity=(0.0, 0.0, -parameters["speed"]),
+    )  # fmt: skip
+    return World(TankSimulation(tank, bodies=(ball,), readings=body_readings("ball")), frame_rate=60.0)
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    height, speed = recording.signals["height"], recording.signals["speed"]
+    report = Report()
+    report.metrics["deepest_m"] = float(height.min())
+    report.metrics["fastest_water_m_per_s"] = float(speed.max())
+    report.metrics["volume_error"] = float(np.abs(recording.signals["volume_error"]).max())
+    report.metrics["shifted_volume"] = float(recording.signals["shifted"][-1])
+    report.metrics["most_spray_m3"] = float(recording.signals["spray"].max())
+    report.checks["volume stays within 1 %, spray included"] = report.metrics["volume_error"] < 0.01
+    report.checks["ball goes under"] = bool(height.min() < 0.0)
+    report.checks["it makes a splash"] = bool(speed.max() > 0.5 * parameters["speed"])
+    return report
+
+
+scene = Scene(
+    name="drop",
+    summary="a ball falls into the water and splashes",
+    answers="Si 2013, appendix A (splashes)",
+    seconds=1.5,
+    build=build,
+    check=check,
+    parameters={
+        "radius": Parameter(0.12, "of the ball", "m", low=0.02, high=0.3),
+        "speed": Parameter(3.0, "at which it meets the water", "m/s", low=0.0, high=15.0),
+        "ratio": Parameter(0.7, "density of the ball over that of water", low=0.1, high=8.0),
+        "cells": Parameter(48, "cells along the tank", low=20, high=200),
+    },
+    qualities={"draft": {"cells": 36}, "standard": {"cells": 64}, "seed": {"cells": 128}},
+)

@@ -1,0 +1,81 @@
+"""A window of water that follows a body: the grid moves by whole cells, so nothing is interpolated.
+
+Cells that come into view hold calm water at the rest level; those that fall behind are forgotten. Open sides with a
+sponge make the edges quiet. A body that outgrows the window is an error that names it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vitruvian.errors import InputError
+from vitruvian.water.levelset import BAND
+from vitruvian.water.model import Tank
+from vitruvian.water.particles import reseed
+from vitruvian.water.state import WaterState
+
+Array = np.ndarray
+
+
+def follow(tank: Tank, state: WaterState, point: Array, *, axes: tuple[int, ...] = (0, 1), slack: int = 1) -> Array:
+    """Move the window so that `point` [m] stays within `slack` cells of its middle along `axes`; returns cells
+    moved (3,).
+    """
+    moved = np.zeros(3, np.int64)
+    middle = state.origin + 0.5 * np.asarray(tank.size)
+    for axis in axes:
+        offset = (np.asarray(point)[axis] - middle[axis]) / tank.cell
+        if abs(offset) >= slack + 1:
+            moved[axis] = int(np.trunc(offset))
+    if moved.any():
+        move_window(tank, state, moved)
+    return moved
+
+
+def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
+    """Move the grid by whole cells (3,), in place."""
+    cells = np.asarray(cells, np.int64)
+    if np.any(np.abs(cells) >= np.asarray(tank.shape)):
+        raise InputError(f"water: the window was asked to jump by {cells.tolist()} cells, farther than its own size")
+    h = tank.cell
+    state.origin = state.origin + cells * h
+    z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h
+    calm = np.clip(z - tank.rest_level, -BAND * h, BAND * h)
+    hydrostatic = np.maximum(0.0, -tank.density * tank.gravity[2] * (tank.rest_level - z))
+    state.phi = _moved(state.phi, cells, calm)
+    state.pressure = _moved(state.pressure, cells, hydrostatic)
+    state.u, state.v, state.w = (_moved(f, cells, np.zeros(f.shape[2])) for f in (state.u, state.v, state.w))
+    inside = _within(state.markers, state, tank)
+    state.markers, state.marker_side = state.markers[inside], state.marker_side[inside]
+    state.marker_radius = state.marker_radius[inside]
+    inside = _within(state.spray, state, tank)
+    state.exchanged_volume -= float(state.spray_volume[~inside].sum())
+    state.spray, state.spray_velocity = state.spray[inside], state.spray_velocity[inside]
+    state.spray_volume = state.spray_volume[inside]
+    reseed(tank, state)
+
+
+def check_inside(tank: Tank, state: WaterState, name: str, vertices: Array, margin: float = 2.0) -> None:
+    """Raise an error if a skin comes within `margin` cells of the sides or floor of the window."""
+    low = state.origin + margin * tank.cell
+    high = state.origin + np.asarray(tank.size) - margin * tank.cell
+    for axis, letter in enumerate("xyz"):
+        if vertices[:, axis].min() < low[axis]:
+            raise InputError(f"{name}: reaches the {letter}- side of the water's window; make the window larger")
+        if axis < 2 and vertices[:, axis].max() > high[axis]:
+            raise InputError(f"{name}: reaches the {letter}+ side of the water's window; make the window larger")
+
+
+def _moved(field: Array, cells: Array, column: Array) -> Array:
+    """`field` seen from the moved grid; what was not seen before is filled with a value per height."""
+    out = np.broadcast_to(column, field.shape).copy()
+    source, target = [], []
+    for n, size in zip(cells, field.shape):
+        source.append(slice(max(n, 0), min(size + n, size)))
+        target.append(slice(max(-n, 0), min(size - n, size)))
+    out[tuple(target)] = field[tuple(source)]
+    return out
+
+
+def _within(points: Array, state: WaterState, tank: Tank) -> Array:
+    return np.all((points > state.origin) & (points < state.origin + np.asarray(tank.size)), axis=1)
