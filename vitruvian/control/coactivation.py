@@ -11,7 +11,7 @@ on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -81,8 +81,10 @@ def by_region(
         rows, mine = np.flatnonzero(row_part == part), np.flatnonzero(owner == part)
         wanted = torque[rows] - dense[rows] @ activation
         sub = TorqueMap.from_dense(dense[np.ix_(rows, mine)])
+        part_solver = solver if solver.slack is None else replace(solver, slack=solver.slack[rows])
+        solver if solver.slack is None else replace(solver, slack=solver.slack[rows])
         tone = activate(
-            solver, sub, wanted, float(coactivation[part]), weight[mine], warm.setdefault(int(part), Warm())
+            part_solver, sub, wanted, float(coactivation[part]), weight[mine], warm.setdefault(int(part), Warm())
         )
         activation[mine] = tone.activation
     return activation

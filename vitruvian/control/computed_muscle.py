@@ -23,6 +23,7 @@ from vitruvian.control.coactivation import Warm, activate, by_region
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.motion import Motion
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle import ActivationDynamics
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
@@ -82,10 +83,13 @@ class ComputedMuscleControl:
         upper: float | None = 1.0,
         regions: bool = False,
         weight: Array | None = None,
+        dynamics: ActivationDynamics | None = None,
     ):
         """coactivation: one number, or by part ("left arm": 0.5). regions: Lee's part-by-part solve. weight: w of
         (5.5),
-        shape (n_muscles,); a larger one spares its muscle."""
+        shape (n_muscles,); a larger one spares its muscle. dynamics: the muscles' activation lag, which excitations
+        make
+        up for as far as they can."""
         self.body, self.motion, self.gains = body, motion, gains or Gains()
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")
@@ -93,6 +97,7 @@ class ComputedMuscleControl:
         self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
         self.solver = ActivationSolver(upper=upper, slack=self._slack)
         self.regions = regions
+        self.dynamics = dynamics
         self.weight = body.muscles.weight if weight is None else np.asarray(weight, dtype=float)
         self.part_gamma = _part_values(coactivation)
         self._row_part = body.coordinate_part[self.inverse.driven]
@@ -144,7 +149,10 @@ class ComputedMuscleControl:
         missing = np.where(self._slack > 0, 0.0, missing)
         own.short_row = int(np.argmax(np.abs(missing))) if len(missing) else -1
         own.short = float(np.abs(missing).max(initial=0.0))
-        own.excitation = a
+        if self.dynamics is None:
+            own.excitation = a
+        else:
+            own.excitation = self.dynamics.excitation_for(state.activation, a, 1.0 / self.gains.rate)
         if len(self.inverse.root):
             own.root = demand.root - demand.root_map @ a
 

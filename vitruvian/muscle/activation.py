@@ -27,6 +27,12 @@ class ActivationDynamics:
         _step(activation, excitation, dt, self.on, self.off, out)
         return out
 
+    def excitation_for(self, activation: Array, wanted: Array, dt: float) -> Array:
+        """Excitation, 0 to 1, that brings activation closest to `wanted` after dt [s]; all shape (n_muscles,)."""
+        pace = 0.5 + 1.5 * activation
+        lag = np.where(wanted > activation, self.on * pace, self.off / pace)
+        return np.clip(activation + (wanted - activation) / (1.0 - np.exp(-dt / lag)), 0.0, 1.0)
+
 
 @nb.njit(cache=True)
 def _step(activation: Array, excitation: Array, dt: float, on: float, off: float, out: Array) -> None:

@@ -60,6 +60,7 @@ class PathArrays(NamedTuple):
     local: Array
     row_start: Array
     column: Array
+    row: Array  # place of each column in the matrix
     segment_start: Array
     segment_entry: Array
     segment_sign: Array
@@ -147,6 +148,7 @@ class BodyStepper:
             m.local,
             m.row_start,
             m.column,
+            place[m.column],
             m.segment_start,
             m.segment_entry,
             m.segment_sign,

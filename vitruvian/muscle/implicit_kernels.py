@@ -61,7 +61,27 @@ def muscle_forces(s, p, w, v, activation, h, active):
         w.pull[m] = (t[0, m] if active else t[1, m]) + h * k * w.rate[m]
         w.weight[m] = h * max(t[4, m], 0.0) + h * h * k
     kernels.add_torques(p.row_start, p.column, w.arms, w.pull, w.force)
-    kernels.add_products(p.row_start, p.column, w.arms, w.weight, s.place, w.matrix)
+    add_products(p.row_start, p.row, w.arms, w.weight, w.matrix)
+
+
+@nb.njit(cache=True)
+def add_products(row_start, row, arms, weight, out):
+    """Lower triangle of out += P diag(weight) Pᵀ. Rows descend within a muscle (leaves come first), so that the first
+    of a
+    pair names the row and the second runs along it."""
+    for m in range(len(weight)):
+        w = weight[m]
+        if w == 0.0:
+            continue
+        end = row_start[m + 1]
+        for i in range(row_start[m], end):
+            wi = w * arms[i]
+            if row[i] < 0 or wi == 0.0:
+                continue
+            line = out[row[i]]
+            for j in range(i, end):
+                if row[j] >= 0:
+                    line[row[j]] += wi * arms[j]
 
 
 @nb.njit(cache=True)

@@ -111,13 +111,14 @@ class MuscleBuilder:
         for bone, _ in points:
             if bone not in self._index:
                 raise InputError(f"muscle '{name}' is attached to bone '{bone}', which does not exist")
-        local = np.array([list(p) for _, p in points], dtype=float)
-        if local.shape != (len(points), 3) or not np.isfinite(local).all():
+        places = [np.array(list(p), dtype=float) for _, p in points]
+        if any(p.shape != (3,) or not np.isfinite(p).all() for p in places):
             raise InputError(f"muscle '{name}': every point needs three finite coordinates")
-        kind, row = element.row()
+        local = np.array(places)
         for value, what in ((element.rest_length, "rest length"), (element.f_max, "F_max"), (weight, "weight")):
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"muscle '{name}': {what} must be positive, got {value:g}")
+        kind, row = element.row()
         if pcsa < 0:
             raise InputError(f"muscle '{name}': PCSA must be positive, got {pcsa:g} m^2")
         self._taken.add(name)

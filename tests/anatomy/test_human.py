@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+
+from vitruvian.anatomy import arm, human, legs, neck, torso, upper_body
+from vitruvian.anatomy.models import MODELS, describe
+from vitruvian.errors import InputError
+from vitruvian.muscle import lengths, moment_arms
+from vitruvian.skeleton import bone_poses, integrate, world_twists
+
+
+@pytest.fixture(scope="module")
+def body():
+    return human()
+
+
+def test_the_body_has_103_bones_163_coordinates_846_muscles_and_86_6_kg(body):
+    facts = describe(body)
+    assert (facts["bones"], facts["dof"], facts["muscles"]) == (103, 163, 846)
+    assert facts["mass"] == pytest.approx(86.6, abs=0.01)
+    assert facts["moving_bones"] == 75
+    assert facts["muscle_driven_dof"] == 125
+    assert facts["muscles_by_part"] == {
+        "torso": 412,
+        "neck": 264,
+        "left arm": 41,
+        "right arm": 41,
+        "left leg": 44,
+        "right leg": 44,
+    }
+    assert any("CC BY" in line for line in facts["sources"])
+
+
+def test_feet_may_have_two_axes():
+    assert human(feet="universal").skeleton.n_v == 165
+
+
+def test_muscles_are_at_rest_length_in_the_default_pose(body):
+    length = lengths(body.muscles, bone_poses(body.skeleton, body.default_q))
+    assert length == pytest.approx(body.muscles.rest_length, abs=1e-12)
+
+
+def test_left_and_right_muscles_have_equal_lengths_in_mirrored_poses(body):
+    s = body.skeleton
+    rng = np.random.default_rng(0)
+    move = np.zeros(s.n_v)
+    for name in s.names:
+        other = body.mirror[name]
+        if s.joints[s.index(name)].n_v in (0, 6) or name > other:
+            continue
+        own = rng.uniform(-0.3, 0.3, s.joints[s.index(name)].n_v)
+        if len(own) == 3:
+            own *= (1.0, 0.0, 0.0) if name == other else (1.0, 1.0, 1.0)
+            move[s.v_slice(other)] = own * (1.0, -1.0, -1.0)
+        elif name == other:
+            own *= np.array([1.0, 0.0])[: len(own)]
+            move[s.v_slice(other)] = own
+        else:
+            move[s.v_slice(other)] = own
+        move[s.v_slice(name)] = own
+    length = lengths(body.muscles, bone_poses(s, integrate(s, body.default_q, move)))
+    index = {n: i for i, n in enumerate(body.muscles.names)}
+    pairs = [(i, index[n[:-1] + "r"]) for n, i in index.items() if n.endswith("_l")]
+    assert len(pairs) == 423
+    assert max(abs(length[a] - length[b]) for a, b in pairs) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("build", "dof", "muscles"),
+    [(neck, 27, 264), (torso, 106, 552), (legs, 10, 88), (upper_body, 147, 758), (lambda: arm("right"), 9, 59)],
+)
+def test_parts_move_only_their_own_joints(build, dof, muscles):
+    part = build()
+    assert (part.skeleton.n_v, part.muscles.n_muscles) == (dof, muscles)
+    assert not part.free_root
+
+
+def test_height_and_mass_scale_bones_and_muscles_together():
+    small, large = human(height=1.5, mass=45.0), human()
+    assert small.skeleton.mass == pytest.approx(45.0)
+    s, m = 1.5 / 1.92, 45.0 / 86.605
+    assert small.muscles.rest_length == pytest.approx(s * large.muscles.rest_length)
+    assert small.muscles.f_max == pytest.approx(m / s * large.muscles.f_max)
+    k = small.skeleton.forces.stiffness[6:] / large.skeleton.forces.stiffness[6:]
+    assert k == pytest.approx(m * s)
+    length = lengths(small.muscles, bone_poses(small.skeleton, small.default_q))
+    assert length == pytest.approx(small.muscles.rest_length, abs=1e-12)
+
+
+def test_spline_knee_turns_as_far_as_its_coordinate_says_and_glides():
+    body = human(knee="spline", pelvis="fixed")
+    s = body.skeleton
+    q = body.default_q.copy()
+    q[s.q_slice("Tfp_l")] = np.radians(60.0)
+    before, after = bone_poses(s, body.default_q), bone_poses(s, q)
+    i = s.index("Tfp_l")
+    turn = after[i, :3, :3] @ before[i, :3, :3].T
+    assert np.degrees(np.arccos((np.trace(turn) - 1) / 2)) == pytest.approx(60.0, abs=1e-6)
+    assert 0.005 < np.linalg.norm(after[i, :3, 3] - before[i, :3, 3]) < 0.03
+    arms = moment_arms(body.muscles, *world_twists(s, q))[1].dense()
+    step = np.zeros(s.n_v)
+    step[s.v_slice("Tfp_l")] = 1e-6
+    ends = [lengths(body.muscles, bone_poses(s, integrate(s, q, sign * step))) for sign in (1, -1)]
+    assert arms[:, s.v_slice("Tfp_l").start] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-8)
+
+
+def test_spline_shoulder_keeps_the_acromion_at_the_clavicles_end():
+    body = human(shoulder="spline", pelvis="fixed")
+    s = body.skeleton
+    assert (body.n_bones, s.n_v) == (105, 161)
+    sca, cla = s.index("Sca_l"), s.index("Cla_l")
+    reach = np.linalg.norm(bone_poses(s, body.default_q)[sca, :3, 3] - bone_poses(s, body.default_q)[cla, :3, 3])
+    for protraction, elevation in ((-20, 0), (20, 10), (0, 30), (25, 35)):
+        q = body.default_q.copy()
+        q[s.q_slice("Sca_l")] = np.radians([protraction, elevation])
+        poses = bone_poses(s, q)
+        assert np.linalg.norm(poses[sca, :3, 3] - poses[cla, :3, 3]) == pytest.approx(reach, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parameters": "perfect"}, "unknown parameter set 'perfect'"),
+        ({"feet": "webbed"}, "unknown feet 'webbed'"),
+        ({"height": 12.0}, "height must lie between"),
+        ({"mass": -3.0}, "mass must lie between"),
+    ],
+)
+def test_bad_options_are_one_clear_line(options, message):
+    with pytest.raises(InputError, match=message) as error:
+        human(**options)
+    assert "\n" not in str(error.value)
+
+
+def test_unknown_side_is_refused():
+    with pytest.raises(InputError, match="unknown side 'upper'"):
+        arm("upper")
+
+
+def test_models_for_the_command_line_include_the_body_and_its_parts():
+    assert {"human", "human-printed", "neck", "torso", "legs", "upper-body"} <= set(MODELS)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from vitruvian.anatomy import BodyState, human
+from vitruvian.control.activation import ActivationSolver
+from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.poses import HANGING, pose
+from vitruvian.control.relax import CAGE, Relaxer
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.skeleton import difference
+
+
+@pytest.fixture(scope="module")
+def body():
+    return human()
+
+
+@pytest.fixture(scope="module")
+def at_rest(body):
+    return Relaxer(body).rest(pose(body, HANGING))
+
+
+@pytest.mark.parametrize("pelvis", ["fixed", "driven"])
+def test_the_next_step_accelerates_as_wanted(body, at_rest, pelvis):
+    held = np.zeros(body.skeleton.n_v, dtype=bool)
+    held[:6] = pelvis == "fixed"
+    stepper = BodyStepper(body.skeleton, body.muscles, held=held)
+    inverse = InverseDynamics(body, stepper)
+    state, dt = BodyState.at_rest(body, at_rest), 0.002
+    wanted = np.random.default_rng(0).normal(size=body.skeleton.n_v)
+    for _ in range(8):  # the step's stiffness depends on the activations
+        demand = inverse.demand(state, wanted, dt)
+        state.activation = ActivationSolver(upper=None).solve(demand.map, demand.torque).activation
+    torque = np.zeros(body.skeleton.n_v)
+    if pelvis == "driven":
+        torque[:6] = demand.root - demand.root_map @ state.activation
+    _, v = stepper.step(state.q, state.v, state.activation, dt, torque=torque)
+    assert v[inverse.wanted] / dt == pytest.approx(wanted[inverse.wanted], abs=1e-5)
+
+
+def test_neutral_angles_let_the_body_hang_almost_without_effort(body, at_rest):
+    held = np.zeros(body.skeleton.n_v, dtype=bool)
+    held[:6] = True
+    inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
+    demand = inverse.demand(BodyState.at_rest(body, at_rest), np.zeros(body.skeleton.n_v), 0.002)
+    a = ActivationSolver(upper=1.0).solve(demand.map, demand.torque)
+    assert a.exact
+    assert a.activation.max() < 0.4
+    spine = [i for i, n in enumerate(inverse.names) if n[0] in "LT" and n[1].isdigit()]
+    assert np.abs(demand.torque[spine]).max() < 1.0
+
+
+def test_relaxing_moves_only_the_rib_cage_and_comes_to_rest(body):
+    q = pose(body, {**HANGING, "chest": [15, 0, 10]})
+    rested = Relaxer(body).rest(q)
+    moved = np.abs(difference(body.skeleton, q, rested)) > 1e-12
+    names = {body.skeleton.names[i].removesuffix("_l").removesuffix("_r") for i in body.skeleton.dof_bone[moved]}
+    assert names <= set(CAGE)
+    assert np.abs(difference(body.skeleton, rested, Relaxer(body).rest(rested))).max() < 1e-5
