@@ -1,0 +1,116 @@
+"""The swimmer: the rhythm of its muscles (Si 2013, chapter 4).
+
+Every claim is measured on the whole body, 846 muscles, and on all four strokes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from vitruvian.anatomy import Body, human
+from vitruvian.control.rhythm import (
+    SI_OSCILLATOR,
+    LengthCycle,
+    MuscleKinematics,
+    Rhythm,
+    StrokeMotion,
+    batch,
+    incremental,
+    length_cycle,
+    load_stroke,
+    stroke_names,
+)
+from vitruvian.control.rhythm.learning import STILL, target
+from vitruvian.verify.book import Finding, claim
+
+RATE = 0.75  # [1/s]
+PER_CYCLE = 256  # steps of the oscillators
+WRONG = 0.2  # [m] at which every wanted length begins, as in Si 2013, section 4.2
+
+
+@claim
+def a_learned_rhythm_reproduces_every_muscle_length() -> Finding:
+    """Largest error of any muscle in the third cycle after a wrong start, in parts of its range; four strokes."""
+    rhythm, worst = _rhythm(), []
+    for name in stroke_names():
+        taught = _cycle(name, PER_CYCLE)
+        moving = taught.range > STILL
+        state = rhythm.start(name, RATE, lengths=np.full(len(moving), WRONG))
+        errors = np.zeros(len(moving))
+        for k in range(3 * PER_CYCLE):
+            if k >= 2 * PER_CYCLE:
+                errors = np.maximum(errors, np.abs(state.length - taught.length[k % PER_CYCLE]))
+            rhythm.step(state, 1.0 / (RATE * PER_CYCLE))
+        part = errors[moving] / taught.range[moving]
+        worst.append((float(part.max()), name, _body().muscles.names[np.flatnonzero(moving)[part.argmax()]]))
+    largest = max(worst)
+    each = ", ".join(f"{name} {100 * value:.2f} %" for value, name, _ in worst)
+    still = len(moving) - int(moving.sum())
+    return Finding.error(largest[0], 0.02, "of range", f"{each}; worst {largest[2]}; {still} muscles do not move")
+
+
+@claim
+def batch_and_incremental_regression_agree() -> Finding:
+    """Largest relative difference of the weights at a forgetting factor of 1, all muscles of the crawl."""
+    taught, turn, o = _cycle("crawl", 192), 2.0 * np.pi, SI_OSCILLATOR
+    span = np.where(taught.range > STILL, taught.range, 1.0)
+    f = target(o, (taught.length - taught.middle) / span, taught.slope / span / turn, taught.curvature / span / turn**2)
+    basis = o.basis(turn * taught.phase)
+    one, other = incremental(basis, f, forgetting=1.0), batch(basis, f)
+    free = batch(basis, f, start=1e12)
+    scale = np.abs(other).max()
+    prior = np.abs(free - other).max() / scale
+    detail = f"{one.size} weights; both start from P = 1, which costs {100 * prior:.1f} % against no prior"
+    return Finding.error(float(np.abs(one - other).max() / scale), 1e-12, "of the largest", detail)
+
+
+@claim
+def wanted_lengths_are_smooth_across_a_switch_of_strokes() -> Finding:
+    """Slopes just before and just after each of the twelve switches: difference in parts of the largest slope."""
+    rhythm, h, worst, bend = _rhythm(), 1e-6, 0.0, 0.0
+    for old in stroke_names():
+        for new in stroke_names():
+            if old == new:
+                continue
+            state = rhythm.start(old, RATE, phase=0.4)
+            seen = [state.length.copy()]
+            for k in range(2):
+                if k == 1:
+                    rhythm.set_stroke(state, new)
+                rhythm.step(state, h)
+                seen.append(state.length.copy())
+            jump = np.abs(seen[2] - 2.0 * seen[1] + seen[0]).max() / h
+            scale = np.abs(rhythm.rates(state)).max()
+            worst = max(worst, float(jump / scale))
+            bend = max(bend, float(jump / h))
+    return Finding.error(worst, 1e-3, "", f"slopes over {h:g} s; second derivatives jump, by {bend:.0f} m/s² at most")
+
+
+@claim
+def length_rates_and_accelerations_are_those_of_the_motion() -> Finding:
+    """Rates and accelerations of all muscles against central differences of lengths and rates, four strokes."""
+    measure, h, worst = MuscleKinematics(_body()), 1e-5, 0.0
+    for name in stroke_names():
+        motion = StrokeMotion(_body(), load_stroke(name))
+        for x in (0.06, 0.31, 0.52, 0.77):  # between key poses, where third derivatives jump
+            before, here, after = (np.array(measure(*motion.at(x + k * h))) for k in (-1, 0, 1))
+            numeric = (after - before)[:2] / (2.0 * h)
+            worst = max(worst, float((np.abs(numeric - here[1:]) / np.abs(here[1:]).max(axis=1, keepdims=True)).max()))
+    return Finding.error(worst, 1e-6, "relative", "846 muscles, 4 strokes, 4 instants")
+
+
+@cache
+def _body() -> Body:
+    return human()
+
+
+@cache
+def _cycle(name: str, samples: int) -> LengthCycle:
+    return length_cycle(StrokeMotion(_body(), load_stroke(name)), samples)
+
+
+@cache
+def _rhythm() -> Rhythm:
+    return Rhythm.learn(_body())
