@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from vitruvian.skeleton.aba import rigid_inertia, shift_to_parent
+from vitruvian.skeleton.articulated import rigid_inertia, shift_to_parent
 from vitruvian.skeleton.evaluate import NV, PARENT, V0, C, F, I, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import add_wrench_to_parent

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from vitruvian.skeleton.aba import NO_WRENCHES, eliminate, rigid_inertia, shift_to_parent, solve_column
+from vitruvian.skeleton.aba import NO_WRENCHES
+from vitruvian.skeleton.articulated import eliminate, rigid_inertia, shift_to_parent, solve_column
 from vitruvian.skeleton.crba import composite_force
 from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace

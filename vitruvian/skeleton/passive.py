@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.ball import quaternion_rotation
 from vitruvian.skeleton.joints.base import BALL, FREE
-from vitruvian.skeleton.kinematics import world_twists
+from vitruvian.skeleton.kinematics import bone_velocities, world_twists
 from vitruvian.skeleton.model import Skeleton
 from vitruvian.skeleton.stiffness import derive, gather, project
 
@@ -32,8 +32,7 @@ def passive_forces(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array:
     tau = np.zeros(skeleton.n_v)
     _joint_forces(skeleton, q, v, tau, _NONE, _NONE)
     if len(skeleton.springs):
-        for _, column, force, _, _ in _body_springs(skeleton, q, v):
-            tau -= column * force
+        tau += _body_spring_forces(skeleton, q, v)
     return tau
 
 
@@ -44,7 +43,7 @@ def passive_derivatives(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> tuple
     dq, dv = np.zeros((skeleton.n_v, skeleton.n_v)), np.zeros((skeleton.n_v, skeleton.n_v))
     _joint_forces(skeleton, q, v, tau, dq, dv)
     if len(skeleton.springs):
-        for s, column, force, J, geometry in _body_springs(skeleton, q, v, derivatives=True):
+        for s, column, force, J, geometry in _body_springs(skeleton, q, v):
             tau -= column * force
             k, d = skeleton.springs.stiffness[s], skeleton.springs.damping[s]
             # τ = -c f with c = Jᵀu: dc/dq = Jᵀ (I - uuᵀ)/l J + [u · dJ/dq], df/dq = k c + d vᵀ dc/dq
@@ -84,9 +83,25 @@ def _ends(skeleton: Skeleton, poses: Array, side: int) -> Array:
     return np.einsum("nij,nj->ni", T[:, :3, :3], skeleton.springs.points[:, side]) + T[:, :3, 3]
 
 
-def _body_springs(
-    skeleton: Skeleton, q: Array, v: Array, *, derivatives: bool = False
-) -> Iterator[tuple[int, Array, float, Array, Array]]:
+def _body_spring_forces(skeleton: Skeleton, q: Array, v: Array) -> Array:
+    """τ (n_v,) of all springs between bones at once."""
+    springs = skeleton.springs
+    twists = np.concatenate([bone_velocities(skeleton, q, v), np.zeros((1, 6))])[springs.bones]
+    poses, screws = world_twists(skeleton, q)
+    R = np.concatenate([poses[:, :3, :3], np.eye(3)[None]])[springs.bones]
+    speeds = np.einsum("nsij,nsj->nsi", R, twists[..., 3:] + np.cross(twists[..., :3], springs.points))
+    a, b = (_ends(skeleton, poses, side) for side in (0, 1))
+    lengths = np.linalg.norm(b - a, axis=1)
+    u = (b - a) / lengths[:, None]
+    rates = ((speeds[:, 1] - speeds[:, 0]) * u).sum(axis=1)
+    pull = (springs.stiffness * (lengths - springs.rest_length) + springs.damping * rates)[:, None] * u
+    sums, tau = np.zeros((skeleton.n_bones, 12)), np.empty(skeleton.n_v)
+    gather(poses, springs.bones.ravel(), springs.points.reshape(-1, 3), np.stack([pull, -pull], 1).reshape(-1, 3), sums)
+    project(skeleton.topology, screws, sums, tau)
+    return tau
+
+
+def _body_springs(skeleton: Skeleton, q: Array, v: Array) -> Iterator[tuple[int, Array, float, Array, Array]]:
     """Per spring: index, gradient of its length (n_v,), its force [N], and the two parts of the length's Hessian."""
     springs = skeleton.springs
     poses, twists = world_twists(skeleton, q)
@@ -94,7 +109,7 @@ def _body_springs(
     for s in range(len(springs)):
         line = b[s] - a[s]
         length = float(np.sqrt(line @ line))
-        u = line / length if length > 0.0 else np.zeros(3)  # a spring without length has no direction
+        u = line / length
         J = np.zeros((3, skeleton.n_v))
         for x, bone, sign in ((a[s], springs.bones[s, 0], -1.0), (b[s], springs.bones[s, 1], 1.0)):
             if bone >= 0:
@@ -102,9 +117,6 @@ def _body_springs(
                 J += ((np.cross(twists[:, :3], x) + twists[:, 3:]) * moved[:, None]).T
         column = J.T @ u
         force = springs.stiffness[s] * (length - springs.rest_length[s]) + springs.damping[s] * (column @ v)
-        if not derivatives:
-            yield s, column, force, _NONE, _NONE
-            continue
         across = (J.T @ J - np.outer(column, column)) / length
         geometry = np.zeros((skeleton.n_v, skeleton.n_v))
         sums = np.zeros((skeleton.n_bones, 12))
