@@ -20,13 +20,13 @@ from vitruvian.world.stage import Frame, Lines, Mesh, Points, Stage, Surface
 Array = np.ndarray
 
 # How light plays on each layer: gloss (strength of the highlight), softness (how far light wraps around into the
-# shade, as under skin), sheen (how much the edge mirrors the sky, as on water).
+# shade, as under skin), and 1 for what is clear like water where it lets light through, else 0.
 FINISH: dict[str, tuple[float, float, float]] = {
     "bones": (0.16, 0.10, 0.0),
     "muscles": (0.34, 0.12, 0.0),
     "skin": (0.10, 0.30, 0.0),
     "flesh": (0.16, 0.25, 0.0),
-    "water": (0.90, 0.00, 0.55),
+    "water": (0.90, 0.00, 1.0),
     "spray": (0.30, 0.40, 0.0),
 }
 PLAIN = (0.18, 0.10, 0.0)
@@ -42,7 +42,7 @@ class Triangles:
     faces: Array  # (m, 3) int32
     normals: Array  # unit, (m, 3, 3) float32
     colours: Array  # linear light, (n, 3) float32
-    finish: Array  # per triangle: opacity, gloss, softness, sheen; (m, 4) float32
+    finish: Array  # per triangle: opacity, gloss, softness, water; (m, 4) float32
 
 
 @dataclass

@@ -13,8 +13,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.view.raster.backdrop import sky
-
 # Linear light.
 AMBIENT_SKY = (0.44, 0.49, 0.56)
 AMBIENT_GROUND = (0.27, 0.255, 0.24)
@@ -59,32 +57,19 @@ def lit(hit, gloss, soft, view, light, nearest, open_here):
 
 
 @njit(cache=True, nogil=True)
-def pane_light(hit, opacity, gloss, soft, sheen, view, light, nearest):
+def pane_light(hit, opacity, gloss, soft, view, light, nearest):
     """Premultiplied colour and opacity of a layer that lets light through."""
     r, g, b = lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, 1.0)
     px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
     nv = min(max(nx * vx + ny * vy + nz * vz, 0.0), 1.0)
-    edge = (1.0 - nv) ** 4
-    alpha = opacity + (1.0 - opacity) * 0.55 * edge
-    # What the surface mirrors lies on top of what it lets through.
-    mirror = sheen * (0.04 + 0.96 * edge)
-    tx = 2.0 * nv * nz - vz
-    mirrored = sky(max(min(0.5 + 0.5 * tx, 1.0), 0.0))
-    lx, ly, lz = light.lx, light.ly, light.lz
-    hx, hy, hz = lx + vx, ly + vy, lz + vz
+    alpha = opacity + (1.0 - opacity) * 0.55 * (1.0 - nv) ** 4
+    hx, hy, hz = light.lx + vx, light.ly + vy, light.lz + vz
     size = np.sqrt(hx * hx + hy * hy + hz * hz)
     nh = abs(nx * hx + ny * hy + nz * hz) / size if size > 0.0 else 0.0
     shine = gloss * (nh**90 + 0.25 * nh**14)
-    keep = alpha * (1.0 - mirror)
-    total = min(keep + mirror + 0.5 * shine * opacity, 1.0)
-    return (
-        r * keep + mirrored[0] * mirror + shine,
-        g * keep + mirrored[1] * mirror + shine,
-        b * keep + mirrored[2] * mirror + shine,
-        total,
-    )
+    return r * alpha + shine, g * alpha + shine, b * alpha + shine, min(alpha + 0.5 * shine * opacity, 1.0)
 
 
 @njit(cache=True, nogil=True)

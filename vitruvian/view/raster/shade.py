@@ -16,6 +16,7 @@ from vitruvian.view.raster.hit import ball_hit, triangle_hit
 from vitruvian.view.raster.light import lit, pane_light
 from vitruvian.view.raster.occlusion import open_at
 from vitruvian.view.raster.types import BAND
+from vitruvian.view.raster.water import faded, media, water_light
 
 LAYERS = 8  # light-passing layers kept per sample
 BALL_GLOSS, BALL_SOFT = np.float32(0.2), np.float32(0.2)
@@ -50,8 +51,12 @@ def shade_band(
         layer_triangles(band, clear_bins, samples, nearness, layer_near, layer_owner, layer_count)
     done_owner = np.empty(count, np.int32)
     done_colour = np.empty((count, 3))
+    # Of each layer's triangle: light and opacity; for water also its own light in depth, fading [1/m] and colour.
     pane_owner = np.empty(count * LAYERS, np.int32)
-    pane_colour = np.empty((count * LAYERS, 4))
+    pane_colour = np.empty((count * LAYERS, 11))
+    pane_of = np.empty(LAYERS, np.int32)
+    is_water = np.empty(LAYERS, np.float32)
+    wet = np.empty(LAYERS, np.int32)
     for y in range(top, bottom):
         for x in range(width):
             red, green, blue = 0.0, 0.0, 0.0
@@ -90,8 +95,9 @@ def shade_band(
                     done_colour[done, 0], done_colour[done, 1], done_colour[done, 2] = c[0], c[1], c[2]
                     done += 1
                 r, g, b = done_colour[at, 0], done_colour[at, 1], done_colour[at, 2]
-                if glass:
-                    for k in range(layer_count[y - top, x, s] - 1, -1, -1):
+                layers = layer_count[y - top, x, s] if glass else 0
+                if layers > 0:
+                    for k in range(layers):
                         pane = layer_owner[y - top, x, s, k]
                         at = 0
                         while at < panes and pane_owner[at] != pane:
@@ -99,16 +105,27 @@ def shade_band(
                         if at == panes:
                             hit = triangle_hit(c_vertices, c_faces, c_normals, c_colours, pane, view, rx, ry)
                             pane_owner[panes] = pane
-                            opacity, gloss = c_finish[pane, 0], c_finish[pane, 1]
-                            soft, sheen = c_finish[pane, 2], c_finish[pane, 3]
-                            p = pane_light(hit, opacity, gloss, soft, sheen, view, light, nearest)
-                            for i in range(4):
-                                pane_colour[panes, i] = p[i]
+                            _shade_pane(hit, c_finish[pane], view, light, nearest, floor.radius, pane_colour[panes])
                             panes += 1
-                        keep = 1.0 - pane_colour[at, 3]
-                        r = r * keep + pane_colour[at, 0]
-                        g = g * keep + pane_colour[at, 1]
-                        b = b * keep + pane_colour[at, 2]
+                        pane_of[k] = at
+                        is_water[k] = c_finish[pane, 3]
+                    near = layer_near[y - top, x, s]
+                    media(near[:layers], is_water, wet)
+                    slant = np.sqrt(1.0 + rx * rx + ry * ry)
+                    end = 1.0 / nearness[y, x, s] if nearness[y, x, s] > 0.0 else 1.0 / near[0] + 2.0 * floor.radius
+                    for k in range(layers - 1, -1, -1):
+                        start = 1.0 / near[k]
+                        if wet[k] >= 0:
+                            w = pane_colour[pane_of[wet[k]]]
+                            path = max(end - start, 0.0) * slant
+                            most = max(w[8], w[9], w[10])
+                            r = faded(r, w[4], most, w[8], w[7], path)
+                            g = faded(g, w[5], most, w[9], w[7], path)
+                            b = faded(b, w[6], most, w[10], w[7], path)
+                        end = start
+                        p = pane_colour[pane_of[k]]
+                        keep = 1.0 - p[3]
+                        r, g, b = r * keep + p[0], g * keep + p[1], b * keep + p[2]
                 r, g, b = _tone(r, g, b)
                 red += r
                 green += g
@@ -116,6 +133,19 @@ def shade_band(
             out[y, x, 0] = ENCODED[int(min(max(red / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 1] = ENCODED[int(min(max(green / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 2] = ENCODED[int(min(max(blue / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+
+
+@njit(cache=True, nogil=True)
+def _shade_pane(hit, finish, view, light, nearest, reach, out):
+    """Light and opacity of a layer into out[:4]; for water, what its depth does into the rest."""
+    opacity, gloss, soft = finish[0], finish[1], finish[2]
+    if finish[3] > 0.0:
+        w = water_light(hit, opacity, view, light, nearest, reach)
+        for i in range(8):
+            out[i] = w[i]
+        out[8], out[9], out[10] = hit[6], hit[7], hit[8]
+    else:
+        out[0], out[1], out[2], out[3] = pane_light(hit, opacity, gloss, soft, view, light, nearest)
 
 
 @njit(cache=True, nogil=True)

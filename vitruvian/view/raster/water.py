@@ -1,0 +1,80 @@
+"""Light on water: its surface mirrors the sky and the key light, its depth takes light away and gives its own.
+
+A smooth surface mirrors the part  F = F0 + (1 - F0) (1 - n.v)^5  of what lies in the mirrored direction (Schlick 1994).
+Over a path of length s through water, light of colour channel c fades to the part  exp(-k_c s)  (Beer and Lambert) and
+the water's own colour, lit, takes the place of the rest. A ray is in water between the first of its surfaces and the
+second, between the third and the fourth, and so on, whichever way their triangles face; below a sheet without a
+bottom it is in water up to what stands behind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.view.raster.backdrop import GROUND_COLOUR, sky
+from vitruvian.view.raster.light import KEY, lit
+
+F0 = 0.02  # of water, refractive index 1.33
+DEPTH = 0.4  # path, in radii of what is shown, over which the part `opacity` of light is taken
+SAME = 1e-5  # surfaces nearer to each other than this part of their distance are one: a ray through a shared edge
+GLINT = 700.0  # exponent of the key light's mirror image
+GLOW = 24.0  # exponent of the bright sky around it
+TAKES_MOST, TAKES_LEAST = 1.5, 0.5  # fading, over the mean, of channels that its colour lacks and has most of
+DIM = 0.8  # part of the light on its surface that water in its depth gives back in its colour
+FLAT = np.float32(1.0)
+
+
+@njit(cache=True, nogil=True)
+def water_light(hit, opacity, view, light, nearest, reach):
+    """Mirrored light and its weight, own colour in depth, and how fast light fades [1/m]: 8 numbers."""
+    px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
+    distance = np.sqrt(px * px + py * py + pz * pz)
+    vx, vy, vz = -px / distance, -py / distance, -pz / distance
+    nv = min(max(nx * vx + ny * vy + nz * vz, 0.0), 1.0)
+    mirror = F0 + (1.0 - F0) * (1.0 - nv) ** 5
+    mx, my, mz = 2.0 * nv * nx - vx, 2.0 * nv * ny - vy, 2.0 * nv * nz - vz
+    r, g, b = _around(mx, my, mz, light)
+    deep = lit(hit, np.float32(0.0), FLAT, view, light, nearest, 1.0)
+    dim = DIM * (1.0 - mirror)
+    fade = -np.log(max(1.0 - opacity, 1e-3)) / (DEPTH * reach)
+    return r * mirror, g * mirror, b * mirror, mirror, dim * deep[0], dim * deep[1], dim * deep[2], fade
+
+
+@njit(cache=True, nogil=True)
+def faded(behind, deep, most, own, fade, path):
+    """One colour channel after `path` [m] in water of lit colour `deep` and own colour `own`, `most` its strongest."""
+    # What water does not have in its own colour it takes fastest.
+    stays = np.exp(-fade * (TAKES_MOST - (TAKES_MOST - TAKES_LEAST) * own / max(most, 1e-6)) * path)
+    return behind * stays + deep * (1.0 - stays)
+
+
+@njit(cache=True, nogil=True)
+def media(near, is_water, wet):
+    """Fill wet[k] with the layer whose water lies behind layer k of a sample (nearest first), or -1 where there is air.
+
+    near: nearness (1/m) of the layers; is_water: positive where their surface is water's.
+    """
+    within, last = -1, -1
+    for k in range(near.shape[0]):
+        if is_water[k] > 0.0:
+            again = last >= 0 and near[last] - near[k] < SAME * near[last]
+            if not again:
+                within = k if within < 0 else -1
+            last = k
+        wet[k] = within
+
+
+@njit(cache=True, nogil=True)
+def _around(x, y, z, light):
+    """What lies in a direction: sky, ground below, and two bright windows: the key light and one across from it."""
+    air = sky(min(max(1.4 * z, 0.0), 1.0))
+    low = min(max(-6.0 * z, 0.0), 1.0)
+    along = max(x * light.lx + y * light.ly + z * light.lz, 0.0)
+    across = max(-x * light.lx - y * light.ly + z * light.lz, 0.0)
+    bright = 25.0 * along**GLINT + 25.0 * across**GLINT + 1.6 * (along**GLOW + across**GLOW)
+    return (
+        air[0] + (0.55 * GROUND_COLOUR[0] - air[0]) * low + KEY[0] * bright,
+        air[1] + (0.55 * GROUND_COLOUR[1] - air[1]) * low + KEY[1] * bright,
+        air[2] + (0.55 * GROUND_COLOUR[2] - air[2]) * low + KEY[2] * bright,
+    )
