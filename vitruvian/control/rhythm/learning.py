@@ -85,14 +85,15 @@ def batch(basis: Array, f: Array, start: float = 1.0) -> Array:
 
 def incremental(basis: Array, f: Array, forgetting: float = 0.95, start: float = 1.0, cycles: int = 1) -> Array:
     """Weights (n, N) by (4.6-4.8), r = 1, the samples shown `cycles` times in order."""
-    weights, P = np.zeros((f.shape[1], basis.shape[1])), np.full(basis.shape[1], float(start))
+    weights, P = np.zeros((basis.shape[1], f.shape[1])), np.full(basis.shape[1], float(start))
     for _ in range(cycles):
         _recurse(np.ascontiguousarray(basis), np.ascontiguousarray(f), float(forgetting), P, weights)
-    return weights
+    return weights.T.copy()
 
 
 @nb.njit(cache=True)
 def _recurse(basis: Array, f: Array, forgetting: float, P: Array, weights: Array) -> None:
+    """Show all samples once; weights (N, n) and P (N,) are brought up to date."""
     # P depends on phase alone, so all muscles share it.
     for t in range(len(basis)):
         for i in range(len(P)):
@@ -100,5 +101,6 @@ def _recurse(basis: Array, f: Array, forgetting: float, P: Array, weights: Array
             P[i] = (P[i] - P[i] * P[i] * psi / (forgetting + psi * P[i])) / forgetting
             gain = psi * P[i]
             if gain > 0.0:
-                for m in range(weights.shape[0]):
-                    weights[m, i] += gain * (f[t, m] - weights[m, i])
+                row = weights[i]
+                for m in range(len(row)):
+                    row[m] += gain * (f[t, m] - row[m])
