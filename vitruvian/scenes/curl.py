@@ -99,7 +99,7 @@ scene = Scene(
     check=check,
     parameters={
         "mass": Parameter(2.0, "of each dumbbell", "kg", low=0.0, high=12.0),
-        "added": Parameter(3.0, "what each dumbbell suddenly weighs more", "kg", low=0.0, high=12.0),
+        "added": Parameter(4.0, "what each dumbbell suddenly weighs more", "kg", low=0.0, high=12.0),
         "step_at": Parameter(2.2, "when", "s", low=0.0, high=60.0),
         "sensor_lag": Parameter(0.2, "lag of the force senses, 0 for none", "s", low=0.0, high=5.0),
         "stiffness": Parameter(100.0, "k_p of the feedback; k_v is critical", "1/s²", low=1.0, high=5000.0),
