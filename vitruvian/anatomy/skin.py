@@ -1,0 +1,189 @@
+"""The skin of a body in its default pose: closed, well-conditioned, with every bone inside.
+
+    skin = body_skin(human())                  # MakeHuman's surface fitted to our joints (`skin_data`, `skin_pose`)
+    skin = grown_skin(body)                    # grown from bones and muscles, where those data are absent
+    (`skin_grown`)
+
+The fitted surface becomes a level set, is united smoothly with all bones dilated by a few millimetres (so that none
+can lie outside), blurred slightly, meshed again and relaxed (Lee 2008, section 5.2.1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.skin_cache import cached_arrays
+from vitruvian.anatomy.skin_data import BUILDS, SkinShape, human_mesh
+from vitruvian.anatomy.skin_pose import Landmarks, posed_vertices
+from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.mesh.levelset import (
+    LevelSet,
+    add_mesh,
+    add_shell,
+    empty_level_set,
+    isosurface,
+    mesh_level_set,
+    smoothed_level_set,
+)
+from vitruvian.mesh.remesh import relaxed
+from vitruvian.mesh.repair import closed_mesh
+from vitruvian.mesh.shapes import sphere
+from vitruvian.skeleton import bone_poses
+
+Array = np.ndarray
+Shape = tuple[Array, Array]
+COVER = 0.004  # least tissue over bone [m]
+MELT = 0.016  # width over which skin and covered bone melt together [m]
+DIGITS = ("thumb", "index", "middle", "ring", "little", "Ha_", "Fo_")
+RIBS = ("Rb", "Cc", "Ste")
+
+
+@dataclass(frozen=True)
+class Skin:
+    """A closed surface in the default pose [m], outward normals."""
+
+    vertices: Array  # shape (n, 3)
+    faces: Array  # shape (m, 3)
+    spacing: float  # grid on which it was made [m]
+
+    def level_set(self, spacing: float | None = None) -> LevelSet:
+        """Its signed distance, negative inside."""
+        h = self.spacing if spacing is None else spacing
+        return mesh_level_set(self.vertices, self.faces, h, band=max(3.0 * h, 0.02), name="skin")
+
+
+def body_skin(body: Body, build: str | SkinShape = "muscular", *, spacing: float = 0.005) -> Skin:
+    """The skin of a whole body. build: a named body shape or numbers of your own; spacing: of the surface grid [m]."""
+    if isinstance(build, str):
+        if build not in BUILDS:
+            raise unknown_name("build", build, BUILDS)
+        build = BUILDS[build]
+    if not 0.002 <= spacing <= 0.02:
+        raise InputError(f"skin: a grid of {spacing} m; fingers need 2 to 20 mm")
+    bones = world_bones(body)
+    missing = [b for b in ("Sku", "Man", "Fo_l", "Ha_l", "Fe_l") if b not in bones]
+    if missing:
+        raise InputError(f"skin: '{body.name}' lacks {', '.join(missing)}; a part of a body takes grown_skin")
+    key = hashlib.sha256(repr((build, spacing, body.scale, body.default_q.tobytes())).encode())
+    for vertices, _ in bones.values():
+        key.update(np.round(vertices, 6).tobytes())
+    for file in sorted(Path(__file__).parent.glob("skin*.py")):
+        key.update(file.read_bytes())
+    shape = build
+    found = cached_arrays(f"skin-{key.hexdigest()[:16]}", lambda: _make(body, bones, shape, spacing))
+    return Skin(found["vertices"], found["faces"], spacing)
+
+
+def world_bones(body: Body) -> dict[str, Shape]:
+    """Bone surfaces in the default pose [m]."""
+    poses = bone_poses(body.skeleton, body.default_q)
+    out = {}
+    for name, (vertices, faces) in bone_surfaces(body).items():
+        pose = poses[body.skeleton.index(name)]
+        solid = closed_mesh(vertices @ pose[:3, :3].T + pose[:3, 3], faces, name=f"bone '{name}'", quiet=True)
+        out[name] = solid
+    return out
+
+
+def bones_outside(skin: Skin, bones: dict[str, Shape]) -> dict[str, float]:
+    """How far each bone reaches out of the skin [m]: largest signed distance of its vertices, negative inside."""
+    level = skin.level_set()
+    return {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
+
+
+def require_bones_inside(skin: Skin, bones: dict[str, Shape], *, slack: float = 0.0) -> None:
+    """An error that names the bones that stick out by more than `slack` [m]."""
+    out = {name: depth for name, depth in bones_outside(skin, bones).items() if depth > slack}
+    if out:
+        worst = sorted(out, key=lambda n: -out[n])
+        listed = ", ".join(f"{n} by {1e3 * out[n]:.1f} mm" for n in worst[:5])
+        raise InputError(f"skin: {len(out)} bones reach out of it: {listed}")
+
+
+def closed_skin(skin: LevelSet, bones: dict[str, Shape], *, cover: float = COVER, blur: float | None = None) -> Skin:
+    """A surface around a level set and all bones, covered, melted together, blurred and relaxed."""
+    large, small = (
+        LevelSet(np.full_like(skin.values, skin.band), skin.origin, skin.spacing, skin.band) for _ in range(2)
+    )
+    for name, (vertices, faces) in bones.items():
+        layer = small if name.startswith(DIGITS) else large
+        # a grid sees nothing thinner than its cells
+        add_shell(layer, vertices, faces, max(cover, 0.75 * skin.spacing), name=f"bone '{name}'")
+    # a wide fillet would web the fingers
+    united = np.minimum(melted(skin.values, large.values, MELT), small.values)
+    width = 0.7 * skin.spacing if blur is None else blur
+    level = smoothed_level_set(LevelSet(united, skin.origin, skin.spacing, skin.band), width)
+    # blurring eats into convex places: the bones' cover is laid on again after it, thinner but for the thin digits
+    thinner = large.values + np.float32(0.4 * cover)
+    values = np.minimum(melted(level.values, thinner, 0.5 * MELT), small.values)
+    level = LevelSet(values, skin.origin, skin.spacing, skin.band)
+    vertices, faces = largest_part(*isosurface(level))
+    return Skin(relaxed(level, vertices, faces), faces, skin.spacing)
+
+
+def melted(a: Array, b: Array, width: float) -> Array:
+    """Smooth union: min(a, b) less a fillet where both are within `width` of each other (Quilez' polynomial)."""
+    overlap = np.maximum(1.0 - np.abs(a - b) / np.float32(width), 0.0)
+    # deep inside both are clamped to the same band: no fillet there, only near the surface
+    near = (np.abs(a) < width) | (np.abs(b) < width)
+    return np.minimum(a, b) - np.where(near, overlap * overlap * np.float32(0.25 * width), np.float32(0.0))
+
+
+def largest_part(vertices: Array, faces: Array) -> Shape:
+    """The connected piece with the most triangles: drops bubbles."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]])
+    graph = csr_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(vertices),) * 2)
+    _, label = connected_components(graph, directed=False)
+    part = np.bincount(label[faces[:, 0]]).argmax()
+    kept = faces[label[faces[:, 0]] == part]
+    used, number = np.unique(kept, return_inverse=True)
+    return vertices[used], number.reshape(-1, 3)
+
+
+def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float) -> dict[str, Array]:
+    mesh = human_mesh(build)
+    poses = bone_poses(body.skeleton, body.default_q)
+    joints = {name: poses[i, :3, 3] for i, name in enumerate(body.skeleton.names)}
+    spine = [n for n in bones if n[0] in "TL" and n[1:].isdigit()]
+    trunk = [n for n in bones if n.startswith((*RIBS, "Cla", "Sca", "Pel"))] + spine
+    marks = Landmarks(
+        joints,
+        bones["Sku"][0],
+        bones["Man"][0],
+        bones["Fo_l"][0],
+        np.concatenate([bones[n][0] for n in trunk]),
+    )
+    vertices, move = posed_vertices(mesh, marks)
+    everything = np.concatenate([vertices, *(v for v, _ in bones.values())])
+    level = empty_level_set(everything.min(axis=0), everything.max(axis=0), spacing, max(2.5 * spacing, 0.02))
+    add_mesh(level, vertices, mesh.faces, crossing=True, name="posed skin")
+    for centre, radius in mesh.eyes:  # eyeballs fill their sockets
+        ball, faces = sphere(1.0)
+        add_mesh(level, move(centre + radius * ball), faces, name="eye")
+    hull = ConvexHull(mesh.mouth)  # teeth and tongue fill the mouth
+    corners = np.unique(hull.simplices)
+    number = np.full(len(mesh.mouth), -1)
+    number[corners] = np.arange(len(corners))
+    add_mesh(level, move(mesh.mouth[corners]), _outward(hull, number), grow=0.004, name="mouth")
+    skin = closed_skin(level, bones)
+    return {"vertices": skin.vertices, "faces": skin.faces}
+
+
+def _outward(hull: ConvexHull, number: Array) -> Array:
+    """Triangles of a convex hull, all turned outward."""
+    points = hull.points[hull.simplices]
+    normal = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    inward = np.sum(normal * hull.equations[:, :3], axis=1) < 0.0
+    faces = hull.simplices.copy()
+    faces[inward] = faces[inward][:, ::-1]
+    return number[faces]
