@@ -43,10 +43,10 @@ Array = np.ndarray
 FIRST_LENGTH = 0.2  # [m] Si 2013, section 4.2
 DEPTH = 1.15  # height of the pelvis above the drawn ground [m]
 CAMERAS = (
-    Camera("side", (5.2, -0.2, 1.9), (0.0, -0.2, 1.1)),
-    Camera("top", (0.3, -0.2, 6.3), (0.0, -0.2, 1.1)),
+    Camera("side", (3.7, -0.25, 1.65), (0.0, -0.25, 1.1)),
+    Camera("top", (0.2, -0.25, 4.8), (0.0, -0.25, 1.1)),
     Camera("front", (1.3, -4.6, 1.7), (0.0, -0.4, 1.1)),
-    Camera("below", (1.6, -1.2, -3.6), (0.0, -0.2, 1.1)),
+    Camera("below", (1.6, -1.0, -2.1), (0.0, -0.25, 1.1)),
 )
 
 
