@@ -4,16 +4,18 @@ import socket
 import threading
 import time
 import urllib.request
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
+from vitruvian.view.camera import FIELD_OF_VIEW
 from vitruvian.view.live import LiveView
 from vitruvian.view.memory import MemoryRecording, one_frame
 from vitruvian.view.server import start_server
 from vitruvian.view.viewer import serve, serve_model
-from vitruvian.world.stage import Frame, Lines, LinesFrame, Signal, Stage
+from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
 
 
 def free_port() -> int:
@@ -172,3 +174,16 @@ def test_live_view_takes_signals_that_come_and_go():
         assert view.page.plots.series["b"].shape == (2, 2)
     finally:
         view.close()
+
+
+@pytest.mark.parametrize(("aspect", "widened"), [(2.0, 1.0), (0.5, 1.06 * 0.8 / 0.5), (0.2, 1.06 * 0.8 / 0.2)])
+def test_narrow_window_is_widened_only_as_far_as_what_is_shown_needs(show, demo, aspect, widened):
+    vertices, faces = demo.box(1.0, 1e-6, 1.0)
+    distance = 0.5 / 0.8 / np.tan(0.5 * FIELD_OF_VIEW)  # the plate fills 0.8 of a square picture
+    stage = Stage(
+        meshes=(Mesh("plate", "", vertices, faces),), cameras=(Camera("front", (0.0, -distance, 0.0), (0.0, 0.0, 0.0)),)
+    )
+    cameras = show(one_frame(stage, Frame())).page.cameras
+    client = SimpleNamespace(client_id=1, camera=SimpleNamespace(aspect=aspect, fov=FIELD_OF_VIEW))
+    cameras._fit(client)
+    assert np.tan(0.5 * client.camera.fov) / np.tan(0.5 * FIELD_OF_VIEW) == pytest.approx(widened, rel=1e-4)

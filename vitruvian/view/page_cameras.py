@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view
+from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view, pinhole
 from vitruvian.world.stage import Frame, Stage
 
 Array = np.ndarray
 
 WHOLE = "whole"  # the camera that is always there
-ROOMY = 1.25  # width over height of a window from which on the view need not be widened
+ROOMY = 1.25  # width over height of a window from which on the view is never widened
+SPARE = 1.06  # free space left and right of what a narrow window shows
 
 
 class PageCameras:
@@ -25,6 +26,8 @@ class PageCameras:
         }
         self.views.setdefault(WHOLE, (*auto_view(bounds, (1280, 900)), ""))
         self.first = next(iter(self.views.values()))  # eye and target [m], body to follow
+        self._bounds = bounds
+        self._looking: dict[int, tuple[Array, Array, str]] = {}  # through which view each client looks
         self._follow = self.first[2]
         self._poses: Array | None = None  # where bodies are, and where they were at first
         self._first_poses: Array | None = None
@@ -72,16 +75,32 @@ class PageCameras:
                 one.camera.position = eye + shift
                 one.camera.look_at = target + shift
                 one.camera.up_direction = np.array([0.0, 0.0, 1.0])
+            self._looking[one.client_id] = view
+            self._widen(one)
 
     def _greet(self, client: Any) -> None:
         self._fit(client)
         client.camera.on_update(lambda _: self._fit(client))
 
     def _fit(self, client: Any) -> None:
-        """Widen the view of a narrow window, so that it shows nearly as much from side to side as a film does."""
         # The window's shape is known for good only after the panels have been docked.
-        if abs(client.camera.aspect - self._aspects.get(client.client_id, 0.0)) < 0.01:
-            return
-        self._aspects[client.client_id] = client.camera.aspect
-        narrow = max(ROOMY / max(client.camera.aspect, 0.2), 1.0)
+        if abs(client.camera.aspect - self._aspects.get(client.client_id, 0.0)) >= 0.01:
+            self._aspects[client.client_id] = client.camera.aspect
+            self._widen(client)
+
+    def _widen(self, client: Any) -> None:
+        """Widen the view of a narrow window, so that what its camera shows fits from side to side."""
+        view = self._looking.get(client.client_id, self.first)
+        wanted = min(self._width_seen(view) * SPARE, ROOMY)
+        narrow = max(wanted / max(client.camera.aspect, 0.2), 1.0)
         client.camera.fov = float(2.0 * np.arctan(narrow * np.tan(0.5 * FIELD_OF_VIEW)))
+
+    def _width_seen(self, view: tuple[Array, Array, str]) -> float:
+        """Width over height that a picture through this view needs to hold the box of all that moves, side to side."""
+        low, high = self._bounds.low, self._bounds.high
+        corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (high - low) + low
+        camera = pinhole(view[0], view[1], (2, 2))
+        across, _, ahead = camera.axes @ (corners - camera.eye).T
+        if (ahead <= 0.0).any():
+            return ROOMY
+        return float(np.abs(camera.focal * across / ahead).max())

@@ -159,5 +159,6 @@ class _Chart:
                 {**axis, "font": small, "size": 52},
             ),
             "legend": {"show": False},
-            "height": 170,
+            "height": 178,
+            "padding": (12, 12, 0, 0),  # so that the outermost numbers on the axes are whole
         }
