@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
+from vitruvian.anatomy import human
 from vitruvian.errors import InputError
-from vitruvian.exchange.bvh import joint_rotations, parse_bvh
+from vitruvian.exchange.bvh import bvh_motion, joint_rotations, parse_bvh
 
 TEXT = """HIERARCHY
 ROOT Hips
@@ -37,6 +39,19 @@ def test_a_good_file_is_read_as_written():
 def test_rotation_about_the_files_up_axis_is_one_about_ours():
     turn = joint_rotations(parse_bvh(TEXT))["Ul_l"][1].as_rotvec(degrees=True)
     assert turn == pytest.approx([0.0, 0.0, -90.0], abs=1e-12)
+
+
+def test_motion_capture_becomes_a_motion_of_the_body():
+    frames = "\n".join(f"{0.1 * k} 90 0 0 0 0 0 {-10 * k} 0" for k in range(5))
+    text = TEXT.split("Frames:")[0] + f"Frames: 5\nFrame Time: 0.1\n{frames}\n"
+    body = human()
+    motion = bvh_motion(parse_bvh(text), body, metre=1.0)
+    q, v, _ = motion.sample(0.2)
+    assert np.degrees(q[body.skeleton.q_slice("Ul_l")][0]) == pytest.approx(20.0, abs=0.5)  # about its own, tilted axis
+    assert np.degrees(v[body.skeleton.v_slice("Ul_l")][0]) == pytest.approx(100.0, abs=2.0)
+    assert q[0] - body.default_q[0] == pytest.approx(0.2)
+    with pytest.raises(InputError, match="no joint Wing for bone 'Hu_l'"):
+        bvh_motion(parse_bvh(text), body, mapping={"Hu_l": ("Wing",)})
 
 
 @pytest.mark.parametrize(

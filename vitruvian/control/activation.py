@@ -19,6 +19,7 @@ import numpy as np
 from vitruvian.muscle.linear import cholesky, solve_cholesky
 
 Array = np.ndarray
+REACHABLE = 1e-2  # [N m]: a least-squares answer this close may have an exact one beside it
 
 
 @dataclass(frozen=True)
@@ -80,23 +81,33 @@ class ActivationSolver:
     _rounds: int = field(default=12, repr=False)
 
     def solve(
-        self, R: TorqueMap, torque: Array, weight: Array | None = None, start: Array | None = None
+        self,
+        R: TorqueMap,
+        torque: Array,
+        weight: Array | None = None,
+        start: Array | None = None,
+        *,
+        limited: bool = False,
     ) -> Activations:
-        """Activations for `torque` [N m], shape (n_rows,); weight w, shape (n_muscles,); start: a former multiplier."""
+        """Activations for `torque` [N m], shape (n_rows,); weight w, shape (n_muscles,); start: a former multiplier.
+
+        limited: the former answer was not exact, so try the least-squares one first."""
         n = len(R.row_start) - 1
         inverse = np.ones(n) if weight is None else 1.0 / np.asarray(weight, dtype=float) ** 2
         upper = np.full(n, np.inf if self.upper is None else self.upper)
         slack = np.zeros(R.n_rows) if self.slack is None else self.slack
-        scale = max(1.0, float(np.abs(torque).max(initial=0.0)))
         y = np.zeros(R.n_rows) if start is None else start.copy()
         a = np.empty(n)
-        total, exact, zero = 0, False, np.zeros(R.n_rows)
+        goal = self.tolerance * max(1.0, float(np.abs(torque).max(initial=0.0)))
         args = (R.row_start, R.column, R.value, inverse, upper, torque, slack)
-        goal = self.tolerance * scale
+        total, exact = 0, False
+        if limited and start is not None:
+            total, converged = self._least_squares(args, y, a, goal)
+            if converged and np.abs(R.torques(a) + slack * y - torque).max(initial=0.0) > REACHABLE:
+                return Activations(a, y, R.torques(a) - torque, total, False)
         last = np.inf
         for _ in range(self._rounds):
-            centre = y.copy()
-            steps, converged = _newton(*args, centre, self.proximal, y, a, self.max_newton, 0.1 * goal)
+            steps, converged = _newton(*args, y.copy(), self.proximal, y, a, self.max_newton, 0.1 * goal)
             total += steps
             off = np.abs(R.torques(a) + slack * y - torque).max(initial=0.0)
             if off <= goal:
@@ -106,16 +117,18 @@ class ActivationSolver:
                 break
             last = off
         if not exact:
-            converged = False
-            if start is not None:  # the last answer may have been a least-squares one too
-                y[:] = start
-                steps, converged = _newton(*args, zero, self.proximal, y, a, self.max_newton, 0.1 * goal)
-                total += steps
-            y[:] = y if converged else 0.0
-            for soft in () if converged else self.proximal * 10.0 ** np.arange(8.0, -1.0, -1.0):
-                steps, _ = _newton(*args, zero, soft, y, a, self.max_newton, 0.1 * goal)
-                total += steps
+            y[:] = 0.0
+            for soft in self.proximal * 10.0 ** np.arange(8.0, 0.0, -1.0):
+                total += _newton(*args, np.zeros(R.n_rows), soft, y, a, self.max_newton, 0.1 * goal)[0]
+            total += self._least_squares(args, y, a, goal)[0]
         return Activations(a, y, R.torques(a) - torque, total, exact)
+
+    def _least_squares(self, args: tuple[Array, ...], y: Array, a: Array, goal: float) -> tuple[int, bool]:
+        row_start, column, value, inverse, upper, torque, slack = args
+        zero, e = np.zeros_like(y), self.proximal
+        return _newton(
+            row_start, column, value, inverse, upper, torque, slack, zero, e, y, a, self.max_newton, 0.1 * goal
+        )
 
 
 @nb.njit(cache=True)

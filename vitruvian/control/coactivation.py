@@ -28,6 +28,7 @@ class Warm:
     agonist: Array = field(default_factory=lambda: np.zeros(0))
     antagonist: Array = field(default_factory=lambda: np.zeros(0))
     balance: Array = field(default_factory=lambda: np.zeros(0))
+    limited: bool = False  # the muscles could not give the last torque
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ def activate(
     gamma = np.broadcast_to(np.asarray(coactivation, dtype=float), weight.shape)
     if gamma.min(initial=0.0) < 0:
         raise InputError(f"coactivation must not be negative, got {gamma.min():g}")
-    agonist = solver.solve(R, torque, weight, _start(warm.agonist))
-    warm.agonist = agonist.multiplier
+    agonist = solver.solve(R, torque, weight, _start(warm.agonist), limited=warm.limited)
+    warm.agonist, warm.limited = agonist.multiplier, not agonist.exact
     if not gamma.any():
         return Tone(agonist.activation, agonist, np.zeros_like(weight))
     antagonist = solver.solve(R, -R.torques(agonist.activation), weight, _start(warm.antagonist))

@@ -154,7 +154,7 @@ class ComputedMuscleControl:
         else:
             own.excitation = self.dynamics.excitation_for(state.activation, a, 1.0 / self.gains.rate)
         if len(self.inverse.root):
-            own.root = demand.root - demand.root_map @ a
+            own.root = demand.root - np.einsum("ij,j->i", demand.root_map, a)
 
 
 def _part_values(coactivation: Mapping[str, float] | float) -> Array:

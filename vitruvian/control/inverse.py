@@ -99,10 +99,10 @@ class InverseDynamics:
         if len(p):
             A_pm = A[np.ix_(p, m)]
             coupling = A_pm.copy()
-            right = dt * force[p] - A_pm @ dv[m]
+            right = dt * force[p] - _times(A_pm, dv[m])
             _eliminate(A[np.ix_(p, p)], coupling, right)
             dv[p] = right
-        needed = (A[m] @ dv) / dt - force[m]
+        needed = _times(A[m], dv) / dt - force[m]
         n = len(self.driven)
         value = np.zeros(len(self._column))
         root_map = np.zeros((len(self.root), self.body.muscles.n_muscles))
@@ -122,6 +122,11 @@ class InverseDynamics:
             root_map,
         )
         return Demand(needed[:n], TorqueMap(self._start, self._column, value, n), needed[n:], root_map)
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    """matrix @ vector without BLAS, whose sums depend on the number of threads."""
+    return np.einsum("ij,j->i", matrix, vector)
 
 
 @nb.njit(cache=True)

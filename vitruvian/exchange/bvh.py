@@ -16,7 +16,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from vitruvian.anatomy.body import Body
+from vitruvian.control.motion import SampledMotion
+from vitruvian.control.spine import bend_spine
 from vitruvian.errors import InputError
+from vitruvian.skeleton.joints import Ball, Joint, Revolute, Universal
 
 Array = np.ndarray
 MOST_BYTES = 200_000_000
@@ -94,6 +98,44 @@ def joint_rotations(
     return out
 
 
+def bvh_motion(
+    bvh: Bvh,
+    body: Body,
+    *,
+    mapping: Mapping[str, tuple[str, ...]] | None = None,
+    axes: Array = Y_UP,
+    metre: float | None = None,
+) -> SampledMotion:
+    """A motion of our body that follows the file at its own rate.
+
+    Ball joints take the file's rotation, hinges and universal joints the part of it that they can do. Spine and head
+    follow the file's chest and head through `control.spine`. The root moves relative to the file's first frame; metre:
+    length of a metre in the file's unit, by default such that the file's figure is as tall as the body's legs need.
+    """
+    s = body.skeleton
+    rotations = joint_rotations(bvh, mapping, axes)
+    rotations = {bone: r for bone, r in rotations.items() if bone in s.names and s.joints[s.index(bone)].n_v}
+    if not rotations:
+        raise InputError("the BVH file has no joint that this body knows; give a mapping")
+    whole, frames = _world_rotations(bvh, axes), len(bvh.frames)
+    shift = _root_shift(bvh, body, axes, metre) if body.free_root else np.zeros((frames, 3))
+    out = np.empty((frames, s.n_q))
+    for f in range(frames):
+        q = body.default_q.copy()
+        root = whole.get("root")
+        if body.free_root and root is not None:
+            q[:3] += shift[f]
+            q[3:7] = root[f].as_quat(scalar_first=True)
+        for bone, turn in rotations.items():
+            q[s.q_slice(bone)] = _as_coordinates(s.joints[s.index(bone)], turn[f])
+        targets = {}
+        for word in ("chest", "head"):
+            if word in whole and root is not None:
+                targets[word] = (root[f].inv() * whole[word][f]).as_rotvec()
+        out[f] = bend_spine(body, q, **targets) if targets and "T1" in s.names else q
+    return SampledMotion.from_poses(body, bvh.frame_time, out)
+
+
 def read_bvh(path: str | Path) -> Bvh:
     """Read and check a BVH file."""
     path = Path(path)
@@ -112,6 +154,61 @@ def parse_bvh(text: str, what: str = "BVH") -> Bvh:
     names, parents, offsets, channels = _hierarchy(iter(head.split()[1:]), what)
     frames, frame_time = _motion(tail.split("\n"), sum(map(len, channels)), what)
     return Bvh(tuple(names), np.array(parents), np.array(offsets), tuple(channels), frames, frame_time)
+
+
+TRUNK_MAP = {
+    "root": ("Hips", "hip", "Root"),
+    "chest": ("Spine3", "Spine2", "Chest", "Spine1", "chest", "Spine"),
+    "head": ("Head", "head"),
+}
+UP_CHAIN = ("LeftLeg", "LeftKnee", "lShin"), ("LeftFoot", "LeftAnkle", "lFoot")
+
+
+def _world_rotations(bvh: Bvh, axes: Array) -> dict[str, Rotation]:
+    """Orientation of hips, chest and head in our world axes [f frames], for those that the file has."""
+    local, turn = bvh.rotations(), Rotation.from_matrix(axes)
+    total: list[Rotation] = []
+    for i, name in enumerate(bvh.names):
+        own = local.get(name, Rotation.identity(len(bvh.frames)))
+        total.append(own if bvh.parent[i] < 0 else total[bvh.parent[i]] * own)
+    found = {}
+    for word, names in TRUNK_MAP.items():
+        there = [n for n in names if n in bvh.names]
+        if there:
+            found[word] = turn * total[bvh.names.index(there[0])] * turn.inv()
+    return found
+
+
+def _root_shift(bvh: Bvh, body: Body, axes: Array, metre: float | None) -> Array:
+    """Displacement of the pelvis from the first frame [m], shape (f, 3)."""
+    if metre is None:
+        s = body.skeleton
+        ours = np.linalg.norm(s.bodies[s.index("Tfp_l"), 9:12]) if "Tfp_l" in s.names else 0.5
+        shin = next((i for i, n in enumerate(bvh.names) if n in UP_CHAIN[0]), None)
+        theirs = np.linalg.norm(bvh.offset[shin]) if shin is not None else 0.0
+        metre = float(theirs / ours) if theirs > 0 else 1.0
+    place = bvh.root_positions()
+    return (place - place[0]) @ axes.T / metre
+
+
+def _as_coordinates(joint: Joint, turn: Rotation) -> Array:
+    """The joint's coordinates that come closest to a rotation."""
+    if isinstance(joint, Ball):
+        return turn.as_quat(scalar_first=True)
+    if isinstance(joint, Revolute):
+        return np.array([_twist(turn, np.asarray(joint.axis))])
+    if isinstance(joint, Universal):
+        first = _twist(turn, np.asarray(joint.axis1))
+        rest = Rotation.from_rotvec(-first * np.asarray(joint.axis1)) * turn
+        return np.array([first, _twist(rest, np.asarray(joint.axis2))])
+    raise InputError(f"motion capture cannot drive a joint of type {type(joint).__name__}")
+
+
+def _twist(turn: Rotation, axis: Array) -> float:
+    """Angle about `axis` of the twist in a swing-twist split [rad]."""
+    w, *v = turn.as_quat(scalar_first=True)
+    angle = 2.0 * np.arctan2(np.dot(v, axis), w)
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def _hierarchy(
