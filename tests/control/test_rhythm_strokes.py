@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import human, upper_body
 from vitruvian.control.rhythm import (
     MuscleKinematics,
     PeriodicSpline,
@@ -95,6 +95,17 @@ def test_prone_and_supine_swimmers_point_the_head_forward(body):
         mean = np.mean([bone_poses(body.skeleton, motion.at(x)[0])[0] for x in np.arange(12) / 12], axis=0)
         assert mean[:3, 2] @ (0, -1, 0) > 0.99  # up the spine
         assert facing * (mean[:3, :3] @ (0, -1, 0))[2] > 0.9  # belly
+
+
+def test_strokes_lie_on_the_other_bodies_too_and_say_what_a_part_lacks():
+    crawl = load_stroke("crawl")
+    for options in ({"feet": "universal"}, {"knee": "spline"}, {"shoulder": "spline"}, {"pelvis": "fixed"}):
+        other = human(**options)
+        q = StrokeMotion(other, crawl).at(0.3)[0]
+        bend = crawl.spline(0.3)[crawl.keys.index(("left knee", "flexion"))]
+        assert q[other.skeleton.q_slice("Tfp_l")] == pytest.approx([bend])
+    with pytest.raises(InputError, match="this body has no joint 'left hip'"):
+        StrokeMotion(upper_body(), parse_stroke({"angles": {"left hip flexion": [0, 1, 2, 1]}}, "legs"))
 
 
 def test_left_and_right_of_the_crawl_are_half_a_cycle_apart(body, crawl):

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.body import JOINT_WORDS, Body
 from vitruvian.control.rhythm.axes import axes_of
 from vitruvian.control.rhythm.stroke import Stroke
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.skeleton.joints import Ball, Free, Revolute, Universal
+from vitruvian.skeleton.joints import Ball, CurveSpline, Free, Revolute, Universal
 from vitruvian.spatial import exp_so3, quaternion_from_rotation, quaternion_product
 
 Array = np.ndarray
@@ -106,6 +106,8 @@ def _lay(body: Body, stroke: Stroke) -> tuple[_Hinges, _Balls]:
             own = [joint.axis]
         elif isinstance(joint, Universal):
             own = [joint.axis1, joint.axis2]
+        elif isinstance(joint, CurveSpline) and len(names) == 1:
+            own = list(axes)  # a knee on a curve: its coordinate is the flexion angle
         else:
             raise InputError(f"{what}: joint '{bone}' is a {type(joint).__name__} here, which strokes cannot move")
         for k, (name, axis) in enumerate(zip(names, axes)):
@@ -133,7 +135,10 @@ def _columns(body: Body, stroke: Stroke) -> dict[str, dict[str, int]]:
         try:
             bones = (s.names[0],) if root else body.bones_named(word)
         except InputError as error:
-            raise InputError(f"{what}: {error}") from None
+            base = word.removeprefix("left ").removeprefix("right ")
+            absent = base in JOINT_WORDS or len(axes_of(word)[0]) > 0  # a joint of the human, not of this part of it
+            reason = f"this body has no joint '{word}'" if absent else str(error)
+            raise InputError(f"{what}: {reason}") from None
         for bone in bones:
             known, _ = axes_of(bone)
             if coordinate not in known and known:
