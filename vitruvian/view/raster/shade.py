@@ -51,11 +51,12 @@ def shade_band(
         layer_triangles(band, clear_bins, samples, nearness, layer_near, layer_owner, layer_count)
     done_owner = np.empty(count, np.int32)
     done_colour = np.empty((count, 3))
-    # Of each layer's triangle: light and opacity; for water also its own light in depth, fading [1/m] and colour.
+    # Of each layer's triangle: light and opacity; for water also its own light in depth and how fast light fades [1/m].
     pane_owner = np.empty(count * LAYERS, np.int32)
-    pane_colour = np.empty((count * LAYERS, 11))
+    pane_colour = np.empty((count * LAYERS, 10))
     pane_of = np.empty(LAYERS, np.int32)
     is_water = np.empty(LAYERS, np.float32)
+    near = np.empty(LAYERS, np.float32)
     wet = np.empty(LAYERS, np.int32)
     for y in range(top, bottom):
         for x in range(width):
@@ -97,6 +98,7 @@ def shade_band(
                 r, g, b = done_colour[at, 0], done_colour[at, 1], done_colour[at, 2]
                 layers = layer_count[y - top, x, s] if glass else 0
                 if layers > 0:
+                    any_water = False
                     for k in range(layers):
                         pane = layer_owner[y - top, x, s, k]
                         at = 0
@@ -109,23 +111,26 @@ def shade_band(
                             panes += 1
                         pane_of[k] = at
                         is_water[k] = c_finish[pane, 3]
-                    near = layer_near[y - top, x, s]
-                    media(near[:layers], is_water, wet)
+                        any_water = any_water or is_water[k] > 0.0
+                        near[k] = layer_near[y - top, x, s, k]
+                        wet[k] = -1
+                    if any_water:
+                        media(layers, near, is_water, wet)
                     slant = np.sqrt(1.0 + rx * rx + ry * ry)
                     end = 1.0 / nearness[y, x, s] if nearness[y, x, s] > 0.0 else 1.0 / near[0] + 2.0 * floor.radius
                     for k in range(layers - 1, -1, -1):
                         start = 1.0 / near[k]
                         if wet[k] >= 0:
-                            w = pane_colour[pane_of[wet[k]]]
-                            path = max(end - start, 0.0) * slant
-                            most = max(w[8], w[9], w[10])
-                            r = faded(r, w[4], most, w[8], w[7], path)
-                            g = faded(g, w[5], most, w[9], w[7], path)
-                            b = faded(b, w[6], most, w[10], w[7], path)
+                            w, path = pane_of[wet[k]], max(end - start, 0.0) * slant
+                            r = faded(r, pane_colour[w, 4], pane_colour[w, 7], path)
+                            g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
+                            b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
                         end = start
-                        p = pane_colour[pane_of[k]]
-                        keep = 1.0 - p[3]
-                        r, g, b = r * keep + p[0], g * keep + p[1], b * keep + p[2]
+                        at = pane_of[k]
+                        keep = 1.0 - pane_colour[at, 3]
+                        r = r * keep + pane_colour[at, 0]
+                        g = g * keep + pane_colour[at, 1]
+                        b = b * keep + pane_colour[at, 2]
                 r, g, b = _tone(r, g, b)
                 red += r
                 green += g
@@ -141,9 +146,8 @@ def _shade_pane(hit, finish, view, light, nearest, reach, out):
     opacity, gloss, soft = finish[0], finish[1], finish[2]
     if finish[3] > 0.0:
         w = water_light(hit, opacity, view, light, nearest, reach)
-        for i in range(8):
+        for i in range(10):
             out[i] = w[i]
-        out[8], out[9], out[10] = hit[6], hit[7], hit[8]
     else:
         out[0], out[1], out[2], out[3] = pane_light(hit, opacity, gloss, soft, view, light, nearest)
 

@@ -27,7 +27,7 @@ FLAT = np.float32(1.0)
 
 @njit(cache=True, nogil=True)
 def water_light(hit, opacity, view, light, nearest, reach):
-    """Mirrored light and its weight, own colour in depth, and how fast light fades [1/m]: 8 numbers."""
+    """Mirrored light and its weight, own colour in depth, and how fast each channel fades [1/m]: 10 numbers."""
     px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
@@ -38,25 +38,37 @@ def water_light(hit, opacity, view, light, nearest, reach):
     deep = lit(hit, np.float32(0.0), FLAT, view, light, nearest, 1.0)
     dim = DIM * (1.0 - mirror)
     fade = -np.log(max(1.0 - opacity, 1e-3)) / (DEPTH * reach)
-    return r * mirror, g * mirror, b * mirror, mirror, dim * deep[0], dim * deep[1], dim * deep[2], fade
-
-
-@njit(cache=True, nogil=True)
-def faded(behind, deep, most, own, fade, path):
-    """One colour channel after `path` [m] in water of lit colour `deep` and own colour `own`, `most` its strongest."""
     # What water does not have in its own colour it takes fastest.
-    stays = np.exp(-fade * (TAKES_MOST - (TAKES_MOST - TAKES_LEAST) * own / max(most, 1e-6)) * path)
-    return behind * stays + deep * (1.0 - stays)
+    cr, cg, cb = hit[6], hit[7], hit[8]
+    slope = (TAKES_MOST - TAKES_LEAST) / max(cr, cg, cb, 1e-6)
+    return (
+        r * mirror,
+        g * mirror,
+        b * mirror,
+        mirror,
+        dim * deep[0],
+        dim * deep[1],
+        dim * deep[2],
+        fade * (TAKES_MOST - slope * cr),
+        fade * (TAKES_MOST - slope * cg),
+        fade * (TAKES_MOST - slope * cb),
+    )
 
 
 @njit(cache=True, nogil=True)
-def media(near, is_water, wet):
+def faded(behind, deep, fade, path):
+    """One colour channel after `path` [m] in water that gives `deep` of its own and fades others by `fade` [1/m]."""
+    return deep + (behind - deep) * np.exp(-fade * path)
+
+
+@njit(cache=True, nogil=True)
+def media(layers, near, is_water, wet):
     """Fill wet[k] with the layer whose water lies behind layer k of a sample (nearest first), or -1 where there is air.
 
     near: nearness (1/m) of the layers; is_water: positive where their surface is water's.
     """
     within, last = -1, -1
-    for k in range(near.shape[0]):
+    for k in range(layers):
         if is_water[k] > 0.0:
             again = last >= 0 and near[last] - near[k] < SAME * near[last]
             if not again:
