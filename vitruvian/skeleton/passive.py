@@ -91,8 +91,7 @@ def _body_spring_forces(skeleton: Skeleton, q: Array, v: Array) -> Array:
     R = np.concatenate([poses[:, :3, :3], np.eye(3)[None]])[springs.bones]
     speeds = np.einsum("nsij,nsj->nsi", R, twists[..., 3:] + np.cross(twists[..., :3], springs.points))
     a, b = (_ends(skeleton, poses, side) for side in (0, 1))
-    lengths = np.linalg.norm(b - a, axis=1)
-    u = (b - a) / lengths[:, None]
+    lengths, u = _directions(b - a)
     rates = ((speeds[:, 1] - speeds[:, 0]) * u).sum(axis=1)
     pull = (springs.stiffness * (lengths - springs.rest_length) + springs.damping * rates)[:, None] * u
     sums, tau = np.zeros((skeleton.n_bones, 12)), np.empty(skeleton.n_v)
@@ -101,15 +100,23 @@ def _body_spring_forces(skeleton: Skeleton, q: Array, v: Array) -> Array:
     return tau
 
 
+def _directions(lines: Array) -> tuple[Array, Array]:
+    """Lengths (n,) and unit directions (n, 3); a line without length takes the limit of one along x."""
+    lengths = np.linalg.norm(lines, axis=1)
+    flat = lengths < 1e-12
+    lines = np.where(flat[:, None], (1e-12, 0.0, 0.0), lines)
+    lengths = np.where(flat, 1e-12, lengths)
+    return lengths, lines / lengths[:, None]
+
+
 def _body_springs(skeleton: Skeleton, q: Array, v: Array) -> Iterator[tuple[int, Array, float, Array, Array]]:
     """Per spring: index, gradient of its length (n_v,), its force [N], and the two parts of the length's Hessian."""
     springs = skeleton.springs
     poses, twists = world_twists(skeleton, q)
     a, b = (_ends(skeleton, poses, side) for side in (0, 1))
+    lengths, directions = _directions(b - a)
     for s in range(len(springs)):
-        line = b[s] - a[s]
-        length = float(np.sqrt(line @ line))
-        u = line / length
+        length, u = float(lengths[s]), directions[s]
         J = np.zeros((3, skeleton.n_v))
         for x, bone, sign in ((a[s], springs.bones[s, 0], -1.0), (b[s], springs.bones[s, 1], 1.0)):
             if bone >= 0:
