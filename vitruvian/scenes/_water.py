@@ -73,7 +73,10 @@ class TankSimulation:
     mechanism: RigidBodies | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.mechanism = RigidBodies(self.bodies, self.tank.gravity) if self.bodies else None
+        # a cell's width of water always stays between a body and a wall
+        low = np.asarray(self.tank.origin) + self.tank.cell
+        walls = (low, low + np.asarray(self.tank.size) - 2.0 * self.tank.cell) if self.tank.closed else None
+        self.mechanism = RigidBodies(self.bodies, self.tank.gravity, walls=walls) if self.bodies else None
 
     def start(self, rng: np.random.Generator) -> TankState:
         none = BodyState(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)))
@@ -165,7 +168,7 @@ def body_readings(name: str, n: int = 0) -> list[Reading]:
     ]
 
 
-_EDGES = np.array([0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4])
+_EDGES = np.array([0, 1, 1, 3, 3, 2, 2, 0, 4, 5, 5, 7, 7, 6, 6, 4, 0, 4, 1, 5, 2, 6, 3, 7])
 
 
 def _corners(tank: Tank, origin: Array) -> Array:
@@ -177,8 +180,8 @@ def _corners(tank: Tank, origin: Array) -> Array:
 def _frame_lines(tank: Tank) -> Lines:
     return Lines(
         "tank",
-        offsets=np.array([0, len(_EDGES)]),
-        radius=np.array([0.08 * tank.cell]),
+        offsets=np.arange(0, len(_EDGES) + 1, 2),
+        radius=np.full(len(_EDGES) // 2, 0.002 * float(np.linalg.norm(tank.size))),
         layer="tank",
         colour=WIRE,
     )

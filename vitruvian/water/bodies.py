@@ -20,6 +20,7 @@ from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_q
 from vitruvian.water.solids import Links, Skin, SkinShape
 
 Array = np.ndarray
+RECOVERY = 0.1  # part of a wall's penetration that a sub-step takes back
 
 
 class Mechanism(Protocol):
@@ -90,8 +91,16 @@ class BodyState:
 class RigidBodies:
     """Free or driven rigid bodies under gravity."""
 
-    def __init__(self, bodies: Sequence[RigidBody], gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> None:
+    def __init__(
+        self,
+        bodies: Sequence[RigidBody],
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        *,
+        walls: tuple[Array, Array] | None = None,
+    ) -> None:
+        """walls: lowest and highest corner [m] of the box that bodies may not leave (its lid is open)."""
         self.bodies = tuple(bodies)
+        self.walls = walls
         self.gravity = np.asarray(gravity)
         names = [b.name for b in self.bodies]
         if len(set(names)) != len(names):
@@ -126,6 +135,8 @@ class RigidBodies:
             state.spin[n] = np.linalg.solve(new @ b.inertia @ new.T, momentum)
             state.quaternion[n] = quaternion_from_rotation(new)
             state.velocity[n] += dt * self.gravity
+            if self.walls is not None:
+                self._stop_at_walls(state, n, dt)
         self._drive(state, time + dt)
 
     def links(self, state: BodyState) -> Links:
@@ -148,6 +159,29 @@ class RigidBodies:
         change = (np.asarray(self.links(state).mobility) @ impulses.ravel()).reshape(-1, 6)
         state.spin += change[:, :3]
         state.velocity += change[:, 3:]
+
+    def _stop_at_walls(self, state: BodyState, n: int, dt: float) -> None:
+        """Inelastic contact without friction of the farthest vertex with each wall."""
+        assert self.walls is not None
+        R = self.rotation(state, n)
+        arms = self.bodies[n].vertices @ R.T
+        inverse = R @ np.linalg.inv(self.bodies[n].inertia) @ R.T
+        for axis, side in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0)):
+            normal = np.zeros(3)
+            normal[axis] = 1.0 - 2.0 * side
+            gaps = (arms[:, axis] + state.position[n, axis] - self.walls[side][axis]) * normal[axis]
+            arm = arms[int(np.argmin(gaps))]
+            depth = -float(gaps.min())
+            if depth <= 0.0:
+                continue
+            speed = float(normal @ (state.velocity[n] + np.cross(state.spin[n], arm)))
+            wanted = RECOVERY * depth / dt
+            if speed >= wanted:
+                continue
+            lever = inverse @ np.cross(arm, normal)
+            impulse = (wanted - speed) / (1.0 / self.bodies[n].mass + normal @ np.cross(lever, arm))
+            state.velocity[n] += impulse / self.bodies[n].mass * normal
+            state.spin[n] += impulse * lever
 
     def _drive(self, state: BodyState, time: float) -> None:
         for n, b in enumerate(self.bodies):

@@ -28,7 +28,7 @@ def advect_surface(tank: Tank, state: WaterState, dt: float) -> None:
 
 def redistance(phi: Array, h: float) -> Array:
     """The signed distance [m] to the zero set of phi, in the band."""
-    closest = np.empty((*phi.shape, 3))
+    closest = np.empty((*phi.shape, 6))  # nearest point in cells, and the surface's normal there
     layer = np.zeros(phi.shape, np.uint8)
     _nearest_points(phi, h, closest, layer)
     out = np.empty_like(phi)
@@ -88,14 +88,20 @@ def _beside(phi, i, j, k):
     )
 
 
-@njit(cache=True, inline="always")
-def _slope(phi, i, j, k):
-    """Change of phi per cell, by central differences."""
+@njit(cache=True)
+def _smoothness(phi, i, j, k):
+    """Size of the central slope over that of the steepest one-sided ones: 1 where phi is smooth, 0 amid a thin
+    sheet.
+    """
     nx, ny, nz = phi.shape
-    a = (phi[min(i + 1, nx - 1), j, k] - phi[max(i - 1, 0), j, k]) / (min(i + 1, nx - 1) - max(i - 1, 0))
-    b = (phi[i, min(j + 1, ny - 1), k] - phi[i, max(j - 1, 0), k]) / (min(j + 1, ny - 1) - max(j - 1, 0))
-    c = (phi[i, j, min(k + 1, nz - 1)] - phi[i, j, max(k - 1, 0)]) / (min(k + 1, nz - 1) - max(k - 1, 0))
-    return np.sqrt(a * a + b * b + c * c)
+    central = steep = 0.0
+    for axis in range(3):
+        n = nx if axis == 0 else (ny if axis == 1 else nz)
+        low = _one_sided(phi, i, j, k, axis, -1, n)
+        high = _one_sided(phi, i, j, k, axis, 1, n)
+        central += 0.25 * (low + high) ** 2
+        steep += max(low * low, high * high)
+    return np.sqrt(central / steep) if steep > 0.0 else 0.0
 
 
 @njit(cache=True)
@@ -148,7 +154,7 @@ def _nearest_points(phi, h, closest, layer):
                 x, y, z = x0, y0, z0
                 good = False
                 # within a sheet thinner than two cells the slope changes sign and a cubic would thicken it
-                for _ in range(8 if _slope(phi, i, j, k) > 0.7 * h else 0):
+                for _ in range(8 if _smoothness(phi, i, j, k) > 0.7 else 0):
                     value = cubic(phi, x, y, z)
                     gx, gy, gz = _cubic_gradient(phi, x, y, z)
                     g2 = gx * gx + gy * gy + gz * gz
@@ -169,6 +175,9 @@ def _nearest_points(phi, h, closest, layer):
                         break
                 if good and abs(cubic(phi, x, y, z)) < 1e-2 * h and (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2 < 2.0:
                     closest[i, j, k, 0], closest[i, j, k, 1], closest[i, j, k, 2] = x, y, z
+                    gx, gy, gz = _cubic_gradient(phi, x, y, z)
+                    g = np.sqrt(gx * gx + gy * gy + gz * gz)
+                    closest[i, j, k, 3], closest[i, j, k, 4], closest[i, j, k, 5] = gx / g, gy / g, gz / g
                     continue
                 # rough spot: the plane through the crossings along the axes
                 tx, sx = _crossing(phi, i, j, k, 0)
@@ -182,6 +191,9 @@ def _nearest_points(phi, h, closest, layer):
                 closest[i, j, k, 0] = x0 + ax / n2
                 closest[i, j, k, 1] = y0 + ay / n2
                 closest[i, j, k, 2] = z0 + az / n2
+                side = 1.0 if phi[i, j, k] < 0.0 else -1.0
+                n1 = side / np.sqrt(n2)
+                closest[i, j, k, 3], closest[i, j, k, 4], closest[i, j, k, 5] = ax * n1, ay * n1, az * n1
 
 
 @njit(cache=True, parallel=True)
@@ -213,20 +225,20 @@ def _hand_on(phi, h, closest, layer, out):
                     if layer[i, j, k] != 0:
                         continue
                     best = 1e30
-                    bx = by = bz = 0.0
+                    p = q = r = 0
                     for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
                         for b in range(max(j - 1, 0), min(j + 2, ny)):
                             for c in range(max(k - 1, 0), min(k + 2, nz)):
                                 if 0 < layer[a, b, c] < mark:
-                                    dx = closest[a, b, c, 0] - i
-                                    dy = closest[a, b, c, 1] - j
-                                    dz = closest[a, b, c, 2] - k
+                                    dx = i - closest[a, b, c, 0]
+                                    dy = j - closest[a, b, c, 1]
+                                    dz = k - closest[a, b, c, 2]
                                     d = dx * dx + dy * dy + dz * dz
                                     if d < best:
                                         best = d
-                                        bx, by, bz = closest[a, b, c, 0], closest[a, b, c, 1], closest[a, b, c, 2]
+                                        p, q, r = a, b, c
                     if best < 1e29:
-                        closest[i, j, k, 0], closest[i, j, k, 1], closest[i, j, k, 2] = bx, by, bz
+                        _foot(phi[i, j, k], closest[p, q, r], i, j, k, 1.0 if step < 1 else 0.0, closest[i, j, k])
                         layer[i, j, k] = mark
                         new_low[i, j] = min(new_low[i, j], k)
                         new_high[i, j] = max(new_high[i, j], k)
@@ -239,21 +251,36 @@ def _hand_on(phi, h, closest, layer, out):
             for k in range(nz):
                 d = far
                 if layer[i, j, k] != 0:
-                    # a neighbour's neighbours may know a nearer point than the one handed on first
-                    best = 1e30
-                    for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
-                        for b in range(max(j - 1, 0), min(j + 2, ny)):
-                            for c in range(max(k - 1, 0), min(k + 2, nz)):
-                                if layer[a, b, c] != 0:
-                                    dx = closest[a, b, c, 0] - i
-                                    dy = closest[a, b, c, 1] - j
-                                    dz = closest[a, b, c, 2] - k
-                                    best = min(best, dx * dx + dy * dy + dz * dz)
-                    if layer[i, j, k] == 1:
-                        dx, dy, dz = closest[i, j, k, 0] - i, closest[i, j, k, 1] - j, closest[i, j, k, 2] - k
-                        best = dx * dx + dy * dy + dz * dz
+                    dx, dy, dz = closest[i, j, k, 0] - i, closest[i, j, k, 1] - j, closest[i, j, k, 2] - k
+                    best = dx * dx + dy * dy + dz * dz
+                    if layer[i, j, k] > 1:
+                        # a neighbour of a later layer may know a nearer point than the one handed on first
+                        for a in range(max(int(i) - 1, 0), min(int(i) + 2, nx)):
+                            for b in range(max(j - 1, 0), min(j + 2, ny)):
+                                for c in range(max(k - 1, 0), min(k + 2, nz)):
+                                    if layer[a, b, c] != 0:
+                                        dx = closest[a, b, c, 0] - i
+                                        dy = closest[a, b, c, 1] - j
+                                        dz = closest[a, b, c, 2] - k
+                                        best = min(best, dx * dx + dy * dy + dz * dz)
                     d = min(far, h * np.sqrt(best))
                 out[i, j, k] = -d if phi[i, j, k] < 0.0 else d
+
+
+@njit(cache=True, inline="always")
+def _foot(value, known, i, j, k, reach, out):
+    """Foot of the perpendicular to the tangent plane at a neighbour's nearest point, if it lies within `reach` of
+    it.
+    """
+    dx, dy, dz = i - known[0], j - known[1], k - known[2]
+    nx, ny, nz = known[3], known[4], known[5]
+    along = dx * nx + dy * ny + dz * nz
+    aside = dx * dx + dy * dy + dz * dz - along * along
+    out[3], out[4], out[5] = nx, ny, nz
+    if aside < reach and (along < 0.0) == (value < 0.0):
+        out[0], out[1], out[2] = i - along * nx, j - along * ny, k - along * nz
+    else:
+        out[0], out[1], out[2] = known[0], known[1], known[2]
 
 
 @njit(cache=True)

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from vitruvian.errors import InputError
+from vitruvian.mesh import box, sphere
+from vitruvian.mesh.distance import mesh_distance, mesh_volume, topology
+
+H = 1.0 / 32
+NODES = (33, 33, 33)
+
+
+def nodes_of(box_):
+    axes = [np.arange(lo, hi) * H for lo, hi in box_]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+
+
+@pytest.mark.parametrize("centre", [(0.5, 0.52, 0.47), (0.5, 0.5, 0.05), (0.02, 0.5, 0.5)])
+def test_distance_of_a_ball_wherever_the_grid_cuts_it(centre):
+    vertices, faces = sphere(0.2, centre, subdivisions=4)
+    distance, triangle, where = mesh_distance(
+        np.asarray(vertices), topology(faces, len(vertices)), np.zeros(3), H, NODES, 2.0 * H
+    )
+    exact = np.linalg.norm(nodes_of(where) - centre, axis=-1) - 0.2
+    assert np.abs(distance - np.clip(exact, -2.0 * H, 2.0 * H)).max() < 0.03 * H
+    assert np.array_equal(triangle >= 0, np.abs(distance) < 2.0 * H)
+
+
+def test_distance_of_a_box_is_exact_at_edges_and_corners():
+    size = np.array([0.5, 0.3, 0.4])
+    vertices, faces = box(tuple(size), (0.5, 0.5, 0.5))
+    distance, _, where = mesh_distance(
+        np.asarray(vertices), topology(faces, len(vertices)), np.zeros(3), H, NODES, 2.0 * H
+    )
+    q = np.abs(nodes_of(where) - 0.5) - 0.5 * size
+    exact = np.linalg.norm(np.maximum(q, 0.0), axis=-1) + np.minimum(q.max(axis=-1), 0.0)
+    assert np.abs(distance - np.clip(exact, -2.0 * H, 2.0 * H)).max() < 1e-12
+
+
+def test_a_mesh_that_misses_the_grid_leaves_it_empty():
+    vertices, faces = sphere(0.1, (3.0, 0.5, 0.5))
+    distance, _, where = mesh_distance(
+        np.asarray(vertices), topology(faces, len(vertices)), np.zeros(3), H, NODES, 2.0 * H
+    )
+    assert distance.size == 0
+    assert not where.any()
+
+
+def test_a_mesh_with_a_hole_is_refused_by_name():
+    vertices, faces = sphere(0.1)
+    with pytest.raises(InputError, match=r"bowl: the mesh has a hole \(3 open edges\)"):
+        topology(faces[1:], len(vertices), "bowl")
+
+
+def test_a_flipped_triangle_is_refused():
+    vertices, faces = sphere(0.1)
+    faces = np.array(faces)
+    faces[0] = faces[0, ::-1]
+    with pytest.raises(InputError, match="opposite ways"):
+        topology(faces, len(vertices), "ball")
+
+
+def test_volume_is_signed():
+    vertices, faces = box((0.2, 0.3, 0.4))
+    assert mesh_volume(np.asarray(vertices), faces) == pytest.approx(0.024)
+    assert mesh_volume(np.asarray(vertices), np.asarray(faces)[:, ::-1]) == pytest.approx(-0.024)
