@@ -360,7 +360,7 @@ def dam_break_front() -> Finding:
 @claim
 def same_bits_for_one_and_two_threads() -> Finding:
     """Bytes that differ after five steps of a splashing ball with one thread and with all."""
-    threads = numba.config.NUMBA_NUM_THREADS
+    threads = numba.get_num_threads()
     results = []
     for count in (1, min(2, threads)):
         numba.set_num_threads(count)

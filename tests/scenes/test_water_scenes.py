@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from vitruvian import scenes
+from vitruvian.scenes._mannequin import mannequin
+from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, front_deviation
+from vitruvian.scenes.float import ball_draught
+from vitruvian.scenes.slosh import exact_period
+
+SMALL = {
+    "slosh": {"cells": 16},
+    "dam-break": {"cells": 6},
+    "float": {"cells": 20},
+    "drop": {"cells": 20},
+    "paddle": {"cells": 24},
+    "tow": {"cells": 30},
+}
+
+
+def built(name, **options):
+    scene = scenes.find(name)
+    parameters = {key: p.default for key, p in scene.parameters.items()} | SMALL[name] | options
+    return scene.build(parameters)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_scene_starts_steps_and_shows_a_surface_without_losing_water(name):
+    world = built(name)
+    for _ in range(2):
+        world.step()
+    frame = world.observe()
+    stage = world.stage()
+    assert len(frame.surfaces["water"].faces) > 100
+    assert frame.poses.shape == (len(stage.bodies), 7)
+    assert set(frame.signals) == {s.name for s in stage.signals}
+    if name != "tow":
+        assert abs(frame.signals["volume_error"]) < 1e-3
+
+
+def test_a_resumed_tank_gives_the_same_bits():
+    from vitruvian.world.state import flatten_state, unflatten_state
+
+    world, other = built("drop"), built("drop")
+    for _ in range(3):
+        world.step()
+    other.start()
+    other.state = unflatten_state(other.state, flatten_state(world.state))
+    other.step_index = world.step_index
+    world.step()
+    other.step()
+    assert np.array_equal(world.state.water.u, other.state.water.u)
+    assert np.array_equal(world.state.water.markers, other.state.water.markers)
+
+
+def test_the_towed_window_moves_with_the_body():
+    world = built("tow", ramp=0.05, speed=3.0)
+    for _ in range(6):
+        world.step()
+    place = world.state.bodies.position[0, 0]
+    middle = world.state.water.origin[0] + 0.5 * world.simulation.tank.size[0]
+    assert place < -0.3
+    assert abs(place - middle) < 2.5 * world.simulation.tank.cell
+
+
+def test_half_dense_ball_has_half_its_diameter_as_draught():
+    assert ball_draught(0.5, 0.3) == pytest.approx(0.3)
+    d = ball_draught(0.2, 1.0)
+    assert np.pi * d**2 * (3.0 - d) / 3.0 == pytest.approx(0.2 * 4.0 / 3.0 * np.pi)
+
+
+def test_deep_slosh_has_the_deep_water_period():
+    assert exact_period(1.0, 10.0) == pytest.approx(2.0 * np.pi / np.sqrt(9.81 * np.pi))
+
+
+def test_front_deviation_vanishes_for_the_table_itself_and_finds_a_late_clock():
+    T = np.linspace(0.0, 5.2, 400)
+    Z = np.interp(T, np.append(0.0, MARTIN_MOYCE[:, 0]), np.append(1.0, MARTIN_MOYCE[:, 1]))
+    time = T / np.sqrt(2.0 * 9.81 / WIDTH)
+    raw, aligned, lag = front_deviation(time, Z * WIDTH, WIDTH)
+    assert np.abs(raw).max() < 0.01
+    assert abs(lag) < 0.01
+    raw, aligned, lag = front_deviation(time[:360], Z[40:] * WIDTH, WIDTH)
+    assert np.abs(aligned).max() < 0.01
+    assert lag == pytest.approx(40 * 5.2 / 399, abs=0.01)
+
+
+def test_the_mannequin_is_closed_and_of_human_volume():
+    from vitruvian.mesh.distance import mesh_volume, topology
+
+    vertices, faces = mannequin()
+    topology(faces, len(vertices))
+    assert 0.06 < mesh_volume(vertices, faces) < 0.08
