@@ -34,3 +34,24 @@ def test_beam_rings_as_beam_theory_says(tmp_path):
 
 def test_block_skin_is_closed_and_outward():
     assert volume(block_skin((1.0, 2.0, 3.0), (2, 3, 4))) == pytest.approx(6.0)
+
+
+def test_section_area_of_a_ball():
+    from vitruvian.mesh import sphere
+    from vitruvian.scenes._fleshed import section_area
+
+    vertices, faces = sphere(0.1, subdivisions=4)
+    area = section_area(vertices, faces, np.array([0.0, 0.0, 0.03]), np.array([0.0, 0.0, 2.0]))
+    assert area == pytest.approx(np.pi * (0.1**2 - 0.03**2), rel=0.01)
+
+
+def test_biceps_bulges_with_activation(tmp_path):
+    report, _ = played(tmp_path, "biceps", 0.5)
+    assert report.checks["cross-section grows with activation, elbow held"], report
+    assert all(report.checks.values()), report
+
+
+def test_poke_reaches_the_spine(tmp_path):
+    report, _ = played(tmp_path, "poke", 0.4)
+    assert all(report.checks.values()), report
+    assert report.metrics["strongest_push_n"] > 1.0

@@ -73,7 +73,7 @@ def body_flesh(
     bone, points, areas = [], [], []
     for name, (vertices, faces) in bones.items():
         at, area = sample_surface(vertices, faces, 0.5 * spacing)
-        kept = tissue(at) < 0.0
+        kept = (tissue(at) < 0.0) & np.all((at > lower) & (at < upper), axis=1)
         bone.append(np.full(int(kept.sum()), body.skeleton.index(name)))
         points.append(at[kept])
         areas.append(area[kept])

@@ -17,6 +17,7 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.lattice import Lattice
 
+FARTHEST = 20.0  # extrapolation weight beyond which a point has nothing to do with the lattice
 STIFFNESS = 1e8  # [N/m per m² of bone]: a millimetre under 0.1 MPa
 
 
@@ -73,9 +74,15 @@ def attach(
         raise InputError(f"flesh attachments: bone {bone.max()} does not exist, there are {len(rest_poses)}")
     if not np.all(np.asarray(areas) > 0.0):
         raise InputError("flesh attachments: every point must stand for a positive area of bone")
+    where = embed(lattice, points)
+    far = np.abs(where.weights).max(axis=1, initial=0.0) > FARTHEST
+    if far.any():
+        raise InputError(
+            f"flesh attachments: {int(far.sum())} points, the first of bone {bone[far][0]}, lie far off the lattice"
+        )
     turn = rest_poses[bone][:, :3, :3]
     local = np.einsum("nji,nj->ni", turn, points - rest_poses[bone][:, :3, 3])
-    return Attachments(bone, local, stiffness * np.asarray(areas, float), embed(lattice, points), len(rest_poses))
+    return Attachments(bone, local, stiffness * np.asarray(areas, float), where, len(rest_poses))
 
 
 def sample_surface(vertices: np.ndarray, faces: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
