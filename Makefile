@@ -23,10 +23,15 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/vitruvian run letters --quality draft --out recordings/demo.zarr
-	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4
+	@rm -rf recordings/demo.zarr
+	@echo "The first run compiles the kernels and fits the bone surfaces, which takes about a minute."
+	$(BIN)/vitruvian run curl --quality draft --out recordings/demo.zarr
+	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 30
+	@echo
 	@echo "film:      recordings/demo.mp4"
-	@echo "recording: recordings/demo.zarr   look at it in a browser: $(BIN)/vitruvian view recordings/demo.zarr"
+	@echo "recording: recordings/demo.zarr"
+	@echo "look at it in the browser:  $(BIN)/vitruvian view recordings/demo.zarr"
+	@echo "what else there is:         $(BIN)/vitruvian scenes"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -19,4 +19,8 @@ Floors, from the ground up (each imports only from those below it)::
 SI units, float64, world axes +x to the body's left, +y to the back, +z up.
 """
 
+from vitruvian import kernel_cache
+
 __version__ = "0.1.0"
+
+kernel_cache.choose_folder()

@@ -44,6 +44,9 @@ def render(
     camera: Annotated[
         str | None, typer.Option(help="Camera of the scene to look through; auto shows the whole run as large as fits.")
     ] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Frames per second of a film; those of the recording, up to 60, without it.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
@@ -51,6 +54,8 @@ def render(
     film = out.suffix.lower() in (".mp4", ".mov", ".mkv")
     if film and at is not None:
         raise InputError("--at chooses the time of a picture; a film shows the whole recording")
+    if fps is not None and not film:
+        raise InputError("--fps is for films; a picture has no frame rate")
     recording = _shown(path)
     known = [
         item.layer for kind in ("meshes", "surfaces", "lines", "points") for item in getattr(recording.stage, kind)
@@ -62,7 +67,7 @@ def render(
 
     if film:
         with progress_bar("drawing") as progress:
-            render_film(recording, out, size=pixels, layers=shown, camera=camera, progress=progress)
+            render_film(recording, out, size=pixels, layers=shown, camera=camera, fps=fps, progress=progress)
     else:
         render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
     print_json({"out": str(out)}) if json else print(out)
