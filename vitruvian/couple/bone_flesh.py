@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from vitruvian.errors import Diverged, InputError
@@ -36,8 +37,10 @@ from vitruvian.skeleton import (
 from vitruvian.spatial import exp_se3, inverse, log_se3
 
 Array = np.ndarray
-NEIGHBOURS = 8  # attachment points that carry a node in the predictor
-HALVINGS = 4  # times that a motion too large for one solve is cut in half
+NEIGHBOURS = 64  # attachment points that carry a node in the predictor
+REACH = 2.0  # cells within which their pull is even: sharper weights fold the flesh in a joint's crease
+HALVINGS = 2  # times that a motion too large for one solve is cut in half
+PROXIMAL = (0.002, 0.002, 0.004, 0.004, 0.008, 0.016, 0.032, 0.064)  # [s] of proximal steps through a snap
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,16 @@ class BoneFlesh:
             raise InputError(f"bone-flesh: flesh for {tied.n_bones} bones, a skeleton of {skeleton.n_bones}")
         self.skeleton, self.model = skeleton, model
         self.solver = FleshSolver(model, settings)
-        tree = cKDTree(tied.embedding.positions(model.lattice.nodes))
-        far, near = tree.query(model.lattice.nodes, k=min(NEIGHBOURS, len(tied.bone)))
-        weight = 1.0 / (far.reshape(len(near), -1) ** 2 + (0.2 * model.lattice.spacing) ** 2) ** 2
-        self.node_weight = weight / weight.sum(axis=1, keepdims=True)
-        self.node_bone = tied.bone[near.reshape(len(near), -1)]
+        nodes, h = model.lattice.nodes, model.lattice.spacing
+        count = min(NEIGHBOURS, len(tied.bone))
+        far, near = cKDTree(tied.embedding.positions(nodes)).query(nodes, k=count)
+        far, near = far.reshape(len(nodes), -1), near.reshape(len(nodes), -1)
+        weight = 1.0 / (far**2 + (REACH * h) ** 2) ** 3
+        weight /= weight.sum(axis=1, keepdims=True)
+        rows = np.repeat(np.arange(len(nodes)), count)
+        shape = (len(nodes), skeleton.n_bones)
+        self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=shape)
+        self.nearest_bone = tied.bone[near[:, 0]]
 
     def start(self, rest_q: Array, q: Array | None = None, v: Array | None = None) -> BoneFleshState:
         """Undeformed flesh on bones in the pose `rest_q` in which it was attached, then brought to q at velocity v."""
@@ -185,7 +193,7 @@ class BoneFlesh:
 
     def inertia_shares(self) -> Array:
         """Tissue mass that each bone carries [kg], shape (n_bones,): each node's mass goes to its nearest bone."""
-        return np.bincount(self.node_bone[:, 0], self.model.node_mass, self.skeleton.n_bones)
+        return np.bincount(self.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
 
     def _flesh_step(
         self, state: BoneFleshState, begin: FleshState, loads: Loads, dt: float, inertial: Inertial | None, fresh: bool
@@ -218,25 +226,52 @@ class BoneFlesh:
             state.poses[:] = goal
             return report
         if halvings == 0:
-            raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
+            return self._ease(state, goal, held, report)
         state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
         middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
         first = self._settle(state, middle, loads, halvings - 1)
         second = self._settle(state, goal, loads, halvings - 1)
-        second.newton += first.newton + report.newton
-        second.krylov += first.krylov + report.krylov
-        second.assemblies += first.assemblies + report.assemblies
+        _add(second, first)
+        _add(second, report)
         return second
+
+    def _ease(self, state: BoneFleshState, goal: Array, held: Loads, sofar: Report) -> Report:
+        """Where tissue snaps through, as in a deep crease, follow it down in proximal steps, then balance.
+
+        Each step minimises the energy plus ‖x − x₀‖²_M/(2 dt²), which is well posed however the body buckles.
+        """
+        flesh = state.flesh
+        for dt in PROXIMAL:
+            here = flesh.x.copy()
+            report = self.solver.newton.minimise(
+                Potential(self.model, held, Motion(dt, here, here, 0.0, None)), flesh.x, flesh.pressure
+            )
+            _add(report, sofar)
+            sofar = report
+        report = self.solver.equilibrium(flesh, held)
+        _add(report, sofar)
+        if not report.converged:
+            raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
+        state.poses[:] = goal
+        return report
 
     def _predict(self, flesh: FleshState, before: Array, after: Array) -> None:
         """Carry every node along with the bones near it: the start from which Newton needs few steps."""
         move = np.stack([b @ inverse(a) for a, b in zip(before, after, strict=True)])
         if np.abs(move - np.eye(4)).max() < 1e-14:
             return
-        blended = np.einsum("nk,nkij->nij", self.node_weight, move[self.node_bone])
+        blended = (self.carriers @ move.reshape(-1, 16)).reshape(-1, 4, 4)
         carried = np.einsum("nij,nj->ni", blended[:, :3, :3], flesh.x) + blended[:, :3, 3]
         free = ~self.model.fixed
         flesh.x[free] = carried[free]
+
+
+def _add(report: Report, earlier: Report) -> None:
+    """Count the work of an earlier try in a report."""
+    report.newton += earlier.newton
+    report.krylov += earlier.krylov
+    report.assemblies += earlier.assemblies
+    report.projected += earlier.projected
 
 
 def world_momenta(skeleton: Skeleton, q: Array, v: Array) -> Array:
