@@ -92,7 +92,7 @@ class PairSimulation:
                 Signal("depth", "m", "depth below the fixed point", NAMES),
                 Signal("activation", "1", "activation"),
             ),
-            cameras=(Camera("front", (0.0, -4.2, 1.5), (0.0, 0.0, 1.25)),),
+            cameras=(Camera("front", (0.0, -4.2, 1.75), (0.0, 0.0, 1.5)),),
             ground=0.0,
         )
 

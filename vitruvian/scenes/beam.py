@@ -61,7 +61,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             Mesh("post", "", *box((0.02, 0.05, HEIGHT), (-0.011, 0.0, 0.5 * HEIGHT)), layer="stand", colour=WIRE),
         ),
         cameras=(
-            Camera("side", (0.2, -0.75, 0.42), (0.19, 0.0, 0.26)),
+            Camera("side", (0.2, -0.86, 0.44), (0.19, 0.0, 0.26)),
             Camera("oblique", (0.75, -0.5, 0.55), (0.18, 0.0, 0.25)),
         ),
         ground=0.0,

@@ -101,7 +101,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             ),
         ),
         cameras=(
-            Camera("front", (0.6, -2.9, 1.5), (0.0, 0.0, 0.80)),
+            Camera("front", (0.75, -3.62, 1.68), (0.0, 0.0, 0.80)),
             Camera("above", (1.2, -1.3, 2.4), (0.0, 0.0, 0.9)),
         ),
     )

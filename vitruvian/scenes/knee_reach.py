@@ -136,7 +136,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             Measure(Signal("internal rotation", "rad", "of the tibia"), lambda now: internal_rotation(pose(now))),
         ),
         cameras=(
-            Camera("side", (-1.9, -1.25, 0.95), (-0.06, -0.08, 0.60)),
+            Camera("side", (-2.27, -1.48, 1.02), (-0.06, -0.08, 0.60)),
             Camera("front", (-0.5, -2.3, 0.9), (-0.06, 0.0, 0.60)),
         ),
     )

@@ -156,7 +156,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             Measure(Signal("height", "m", "height of the ball"), lambda now: now.poses[0, 2, 3]),
         ),
         cameras=(
-            Camera("front", (1.6, -3.0, 2.1), (0.0, 0.0, 0.5)),
+            Camera("front", (1.92, -3.6, 2.42), (0.0, 0.0, 0.5)),
             Camera("above", (0.4, -1.2, 3.6), (0.0, 0.0, 0.5)),
         ),
     )

@@ -28,9 +28,9 @@ from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal
 
 Array = np.ndarray
 CAMERAS = (
-    Camera("front", (0.75, -4.9, 1.35), (0.0, 0.0, 0.95)),
-    Camera("side", (4.9, -0.75, 1.35), (0.0, 0.0, 0.95)),
-    Camera("back", (-0.75, 4.9, 1.45), (0.0, 0.0, 0.95)),
+    Camera("front", (0.66, -4.31, 1.3), (0.0, 0.0, 0.95)),
+    Camera("side", (4.31, -0.66, 1.3), (0.0, 0.0, 0.95)),
+    Camera("back", (-0.66, 4.31, 1.39), (0.0, 0.0, 0.95)),
     Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
 )
 
