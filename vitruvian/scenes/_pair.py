@@ -67,6 +67,7 @@ class PairSimulation:
             state.depth[:], state.speed[:] = hold, 0.0
             return
         t, side = self.tension(state)
+        # Implicit only in what resists: a negative slope would shrink the denominator, so it is taken explicitly.
         k, d = np.maximum(t.stiffness, 0.0), np.maximum(t.damping, 0.0)
         force = MASS * self.gravity - t.force * side
         state.speed += dt * (force - dt * k * state.speed) / (MASS + dt * d + dt * dt * k)
