@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints.base import CURVE, Array, Joint
+from vitruvian.skeleton.joints.regularity import SINGULAR, samples, weakest_point
 from vitruvian.spatial import Se3Spline
+
+PER_SPAN = 8  # samples of the Jacobian in each span
 
 
 class CurveSpline(Joint):
@@ -37,13 +40,16 @@ class CurveSpline(Joint):
         return None if self.spline.periodic else (self.spline.domain,)
 
     def check(self, bone: str) -> None:
-        norms = jacobian_norms(self.spline)
-        worst = int(np.argmin(norms[:, 1]))
-        if norms[worst, 1] < 1e-6 * norms[:, 1].max() or not norms[:, 1].max() > 0.0:
+        at, sigma = weakest_point(self._jacobian, [samples(self.spline.breaks, PER_SPAN)], [self.spline.periodic])
+        if not sigma > SINGULAR:
             raise InputError(
-                f"bone '{bone}': the Jacobian of the curve spline joint vanishes at q = {norms[worst, 0]:.6g}; "
-                "neighbouring control frames must differ"
+                f"bone '{bone}': the Jacobian of the curve spline joint vanishes at q = {at[0]:.6g}; "
+                "neighbouring control frames must differ and the motion must not turn back"
             )
+
+    def _jacobian(self, q: Array) -> tuple[Array, Array]:
+        _, s, slope = self.spline.evaluate(q[0])
+        return s[None], slope[None, None]
 
     def zero(self) -> Array:
         low, high = self.spline.domain
@@ -51,12 +57,3 @@ class CurveSpline(Joint):
 
     def parameters(self, placement: Array) -> Array:
         return self.spline.placed_params(placement)
-
-
-def jacobian_norms(spline: Se3Spline, per_span: int = 16) -> Array:
-    """(q, |s(q)|) at `per_span` points of every span, ends included, shape (n, 2)."""
-    q = np.concatenate(
-        [np.linspace(a, b, per_span, endpoint=False) for a, b in zip(spline.breaks[:-1], spline.breaks[1:])]
-        + [spline.breaks[-1:]]
-    )
-    return np.array([(x, np.linalg.norm(spline.evaluate(x)[1])) for x in q])

@@ -9,14 +9,13 @@ the bias acceleration; no virtual force is needed. By default translations come 
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints.base import SURFACE, Array, Joint, check_finite
+from vitruvian.skeleton.joints.regularity import SINGULAR, samples, weakest_point
 from vitruvian.spatial import periodic_knots, uniform_knots
 from vitruvian.spatial.bspline import MAX_ORDER, basis_derivatives, check_knots, open_knots, wrap_coordinate
 from vitruvian.spatial.exponentials import RECORD, multiply_exponential, twist_record
@@ -24,6 +23,7 @@ from vitruvian.spatial.exponentials import RECORD, multiply_exponential, twist_r
 _E = np.eye(6)
 TRANSLATIONS_THEN_ZYX = np.array([_E[3], _E[4], _E[5], _E[2], _E[1], _E[0]])
 HEAD = 5  # per coordinate: order, controls, periodic, domain low, domain high
+LEAST_SAMPLES = 8  # of the Jacobian along each coordinate
 
 
 class SurfaceSpline(Joint):
@@ -133,17 +133,20 @@ class SurfaceSpline(Joint):
 
     def check(self, bone: str) -> None:
         params = self.parameters(np.eye(4))
-        axes = [np.linspace(b[0], b[1], max(3, 2 * m)) for b, m in zip(self.bounds, self.controls.shape[1:])]
         G, S, H = np.empty(12), np.empty((7, 6)), np.empty((7, 7, 6))
-        scratch = np.empty(SCRATCH)
-        values = []
-        points = list(product(*axes))
-        for point in points:
-            surface(params, 0, np.array(point), 0, G, S, H, scratch)
-            values.append(np.linalg.svd(S[: self.n_v], compute_uv=False)[-1])
-        worst = int(np.argmin(values))
-        if values[worst] < 1e-6 * max(values) or not max(values) > 0.0:
-            where = ", ".join(f"{c:.6g}" for c in points[worst])
+        scratch, n = np.empty(SCRATCH), self.n_v
+
+        def jacobian(q: Array) -> tuple[Array, Array]:
+            surface(params, 0, q, 0, G, S, H, scratch)
+            return S[:n].copy(), H[:n, :n].copy()
+
+        axes = []
+        for (low, high), knots in zip(self.bounds, self.knots):
+            breaks = np.unique(np.clip(knots, low, high))
+            axes.append(samples(breaks, max(2, -(-LEAST_SAMPLES // (len(breaks) - 1)))))
+        at, sigma = weakest_point(jacobian, axes, self.periodic)
+        if not sigma > SINGULAR:
+            where = ", ".join(f"{c:.6g}" for c in at)
             raise InputError(f"bone '{bone}': the Jacobian of the spline joint loses rank at q = ({where})")
 
 
