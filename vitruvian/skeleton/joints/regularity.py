@@ -2,14 +2,14 @@
 
 σ(q) is the smallest singular value of S(q) = (s_1, ..., s_n) in units in which the joint's largest rotation rate equals
 its largest translation rate and every column has the largest norm 1. Samples alone would miss an isolated zero, so from
-every local minimum of the samples that could hide one, |σ| <= Σ_b h_b |∂S/∂q_b| with the samples' spacing h, Gauss-Newton
+every local minimum of the samples that could hide one, σ <= Σ_b h_b |∂S/∂q_b| with the samples' spacing h, Gauss-Newton
 solves uᵀ S(q) = 0 for q and the unit vector u; its steps converge quadratically to a simple zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.ndimage import maximum_filter, minimum_filter
@@ -55,7 +55,7 @@ def weakest_point(jacobian: Jacobian, axes: Sequence[Array], periodic: Sequence[
 
 def samples(breaks: Array, per_span: int) -> Array:
     """`per_span` points of every span between `breaks`, both ends included."""
-    inner = [np.linspace(a, b, per_span, endpoint=False) for a, b in zip(breaks[:-1], breaks[1:])]
+    inner = [np.linspace(a, b, per_span, endpoint=False) for a, b in pairwise(breaks)]
     return np.concatenate([*inner, breaks[-1:]])
 
 
