@@ -190,7 +190,7 @@ def _frame_lines(tank: Tank) -> Lines:
 def _cameras(tank: Tank) -> tuple[Camera, ...]:
     size = np.asarray(tank.size)
     middle = np.asarray(tank.origin) + 0.5 * size
-    far = 1.25 * float(np.linalg.norm(size))
+    far = 1.5 * float(np.linalg.norm(size))
     low = middle - np.array([0.0, 0.0, 0.12 * size[2]])
 
     def view(name: str, direction: tuple[float, float, float]) -> Camera:

@@ -436,7 +436,7 @@ def _draught(force: Static, kind: str) -> Finding:
     ratios = []
     for n in SIZES:
         low, high = level - 0.3 * half, level + 0.33 * half
-        for _ in range(7):
+        for _ in range(10):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if force(n, shape, (0.51, 0.48, middle), level)[5] > weight else (low, middle)
         ratios.append((half + level - 0.5 * (low + high)) / half)

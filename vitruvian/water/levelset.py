@@ -23,6 +23,11 @@ def advect_surface(tank: Tank, state: WaterState, dt: float) -> None:
     """Carry `state.phi` with the velocity for dt."""
     out = state.phi.copy()
     _carry_phi(state.phi, state.u, state.v, state.w, dt / tank.cell, (BAND - 0.5) * tank.cell, out)
+    if tank.boundary("z+") == "open":
+        # what comes in over the rim is air
+        part = np.clip(-state.w[:, :, -1] * dt / tank.cell, 0.0, 1.0)
+        air = (1.0 - part) * state.phi[:, :, -1] + part * 0.5 * tank.cell
+        out[:, :, -1] = np.where(part > 0.0, np.maximum(out[:, :, -1], air), out[:, :, -1])
     state.phi = out
 
 

@@ -30,13 +30,21 @@ def extend_under_bodies(tank: Tank, state: WaterState, boundary: Boundary) -> No
     low = np.maximum(boundary.box[:, 0] - MARGIN, 0)
     high = np.minimum(boundary.box[:, 1] + MARGIN, shape)
     box = np.stack([low, high], axis=1)
-    extend_distance(state.phi, tank.cell, box)
+    # whole columns, since the surface may lie far above a deep body or far below one in the air
+    columns = box.copy()
+    columns[2] = 0, tank.shape[2]
+    extend_distance(state.phi, tank.cell, columns)
     widest = float((boundary.box[:, 1] - boundary.box[:, 0]).max())
     _harmonic(state.phi, boundary.psi, box, 2.0 / (1.0 + math.sin(math.pi / max(widest, 4.0))), int(2 * widest) + 20)
 
 
 def depths(tank: Tank, state: WaterState, points: Array) -> Array:
-    """Depth [m] of world points below the (pseudo) water surface, negative above it; shape (n,)."""
+    """Depth [m] of world points below the (pseudo) water surface, negative above it; shape (n,).
+
+    In a full tank the depth below its lid.
+    """
+    if not tank.free_surface:
+        return state.origin[2] + tank.size[2] - points[:, 2]
     out = np.empty(len(points))
     _depths(state.phi, np.ascontiguousarray(points), state.origin, tank.cell, out)
     return out

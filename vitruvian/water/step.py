@@ -249,7 +249,7 @@ def _dynamics(
 
 
 def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
-    """Water that passes the open sides joins or leaves the tank's volume."""
+    """Water that passes the open sides joins or leaves the tank's volume; over the rim it only leaves."""
     if not tank.free_surface:
         return
     gained = 0.0
@@ -262,6 +262,7 @@ def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> No
             face = last + 1 if far else 0
             speed = np.take((state.u, state.v, state.w)[axis], face, axis)[wet]
             area = np.take(opened[axis], face, axis)[wet]
-            gained += float((speed * area).sum()) * (-1.0 if far else 1.0)
+            inward = speed * area * (-1.0 if far else 1.0)
+            gained += float(np.minimum(inward, 0.0).sum() if axis == 2 and far else inward.sum())
     state.exchanged_volume += gained * dt * tank.cell**2
     state.volume += gained * dt * tank.cell**2

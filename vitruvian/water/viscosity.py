@@ -40,6 +40,7 @@ def diffuse_velocity(tank: Tank, state: WaterState, boundary: Boundary, dt: floa
         )
     bodies = (boundary.body_x, boundary.body_y, boundary.body_z)
     links = (boundary.link_x, boundary.link_y, boundary.link_z)
+    opened = (boundary.open_x, boundary.open_y, boundary.open_z)
     mass = tank.density * h**3
     for axis, name in enumerate("uvw"):
         f = getattr(state, name)
@@ -54,6 +55,13 @@ def diffuse_velocity(tank: Tank, state: WaterState, boundary: Boundary, dt: floa
             if boundary.links:
                 drag = 0.5 * number / steps * mass * (drag1 + drag2)
                 _collect(drag, axis, links[axis], boundary.origins, state.origin, h, impulses)
+        if boundary.psi is not None:
+            # faces whose centre lies in a body but which are partly open hold water that sticks to it
+            held = (distance <= 0.0) & (opened[axis] > 0.0)
+            if boundary.links:
+                drag = np.where(held, mass * opened[axis] * (f - bodies[axis]), 0.0)
+                _collect(drag, axis, links[axis], boundary.origins, state.origin, h, impulses)
+            f = np.where(held, bodies[axis], f)
         setattr(state, name, f)
     return impulses
 
