@@ -1,6 +1,6 @@
 import pytest
 
-from vitruvian.errors import InputError, RunFailed
+from vitruvian.errors import InputError
 from vitruvian.exchange.export import RECORDING_WRITERS, export_recording
 
 
@@ -13,7 +13,7 @@ def test_an_unknown_suffix_is_told_the_known_ones(recording, tmp_path, name):
 
 @pytest.mark.parametrize("suffix", [".csv", ".glb"])
 def test_a_folder_that_is_not_there_is_one_clear_line(recording, tmp_path, suffix):
-    with pytest.raises(RunFailed, match=r"cannot write .*No such file"):
+    with pytest.raises(InputError, match=r"cannot write .*there is no folder"):
         export_recording(recording, tmp_path / "none" / f"a{suffix}")
 
 

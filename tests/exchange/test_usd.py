@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.errors import MissingExtra, RunFailed
+from vitruvian.errors import InputError, MissingExtra
 from vitruvian.exchange.export import export_recording
 
 
@@ -36,7 +36,7 @@ def test_samples_read_back_as_recorded(recording, tmp_path):
 
 def test_an_unwritable_place_is_one_clear_line(recording, tmp_path):
     pytest.importorskip("pxr.Usd")
-    with pytest.raises(RunFailed, match="cannot write") as caught:
+    with pytest.raises(InputError, match="cannot write") as caught:
         export_recording(recording, tmp_path / "none" / "a.usda")
     assert "\n" not in str(caught.value)
 

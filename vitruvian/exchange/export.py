@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from vitruvian.errors import InputError, RunFailed
+from vitruvian.errors import InputError
+from vitruvian.world.whole_file import check_writable, whole_file
 
 RECORDING_WRITERS = {
     ".csv": "vitruvian.exchange.csv:write_csv",
@@ -39,15 +40,14 @@ def export_model(model: Any, out: str | Path) -> Path:
 def check_suffix(out: str | Path) -> None:
     """Raise `InputError` unless a recording can be written to `out`, before any work is done."""
     _writer("a recording", RECORDING_WRITERS, MODEL_WRITERS, Path(out))
+    check_writable(out)
 
 
 def _export(what: str, writers: dict[str, str], others: dict[str, str], source: Any, out: Path, **options: Any) -> Path:
     module, _, function = _writer(what, writers, others, out).partition(":")
     write = getattr(import_module(module), function)
-    try:
-        write(source, out, **options)
-    except OSError as error:
-        raise RunFailed(f"cannot write {out}: {error.strerror or error}") from error
+    with whole_file(out) as partial:
+        write(source, partial, **options)
     return out
 
 
@@ -57,5 +57,6 @@ def _writer(what: str, writers: dict[str, str], others: dict[str, str], out: Pat
         return writers[suffix]
     can = f"it can be written as {', '.join(sorted(writers))}" if writers else "there is no format for it yet"
     if suffix in others:
-        raise InputError(f"{out.name}: {what} cannot be written as {suffix}; {can}")
+        other = "the name of a model (see `vitruvian info`)" if what == "a recording" else "a recording or a scene"
+        raise InputError(f"{out.name}: {what} cannot be written as {suffix}, which is for {other}; {can}")
     raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"{out.name} has no suffix; {can}")

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from vitruvian.errors import InputError, RunFailed
+from vitruvian.errors import InputError
 from vitruvian.view.camera import Bounds, Pinhole, bounds_of, follow_shift, pinhole, view_of
 from vitruvian.view.drawing import Model
+from vitruvian.view.film import encoder
 from vitruvian.view.memory import one_frame
 from vitruvian.view.overlay import write_over
 from vitruvian.view.raster.frame import Setting, draw
 from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
+from vitruvian.world.whole_file import check_writable, whole_file
 
 if TYPE_CHECKING:
     from vitruvian.world.recording import Recording
@@ -54,10 +56,8 @@ def render_picture(
         if not time[0] - 1e-9 <= at <= time[-1] + 1e-9:
             raise InputError(f"time {at:g} s is not in the recording, which runs from {time[0]:g} to {time[-1]:g} s")
         i = int(np.abs(time - at).argmin())
-    try:
-        Image.fromarray(shooting.shoot(i)).save(out, **_SAVE.get(out.suffix.lower(), {}))
-    except OSError as error:
-        raise RunFailed(f"cannot write {out}: {error.strerror or error}") from error
+    with whole_file(out) as partial:
+        Image.fromarray(shooting.shoot(i)).save(partial, **_SAVE.get(out.suffix.lower(), {}))
     return out
 
 
@@ -72,8 +72,6 @@ def render_film(
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """A film (h264) of the whole recording; `progress(done, total)` is called after every frame."""
-    import imageio_ffmpeg
-
     out = _checked_path(out_path, FILMS)
     if fps is not None and not 0.5 <= fps <= 240.0:
         raise InputError(f"a film needs between 0.5 and 240 frames per second, not {fps:g}")
@@ -81,36 +79,14 @@ def render_film(
     size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
     shooting = Shooting(recording, size=size, layers=layers, camera=camera, samples=4)
     rate, order = film_frames(np.asarray(recording.time, dtype=float), fps)
-    try:
-        writer = imageio_ffmpeg.write_frames(
-            str(out),
-            size,
-            fps=rate,
-            codec="libx264",
-            pix_fmt_in="rgb24",
-            pix_fmt_out="yuv420p",
-            quality=None,
-            macro_block_size=1,
-            ffmpeg_log_level="error",
-            output_params=["-crf", "17", "-preset", "medium", "-movflags", "+faststart", "-tune", "animation"],
-        )
-        writer.send(None)
-        try:
-            last, shown = -1, None
-            for done, i in enumerate(order):
-                if i != last:
-                    shown, last = np.ascontiguousarray(shooting.shoot(int(i))), int(i)
-                writer.send(shown)
-                if progress is not None:
-                    progress(done + 1, len(order))
-        finally:
-            writer.close()
-    except OSError as error:
-        raise RunFailed(
-            f"cannot write {out}: {str(error).strip().splitlines()[-1] if str(error) else error}"
-        ) from error
-    if not out.exists() or out.stat().st_size == 0:
-        raise RunFailed(f"cannot write {out}: the encoder left no film")
+    with whole_file(out) as partial, encoder(partial, size, rate) as add:
+        last, shown = -1, np.zeros(0, np.uint8)
+        for done, i in enumerate(order):
+            if i != last:
+                shown, last = shooting.shoot(int(i)), int(i)
+            add(shown)
+            if progress is not None:
+                progress(done + 1, len(order))
     return out
 
 
@@ -204,7 +180,7 @@ _SAVE: dict[str, dict[str, Any]] = {
 def _checked_path(path: str | Path, endings: tuple[str, ...]) -> Path:
     out = Path(path)
     if out.suffix.lower() not in endings:
-        raise InputError(f"{out.name}: the name must end in {', '.join(endings)}")
-    if not out.parent.is_dir():
-        raise InputError(f"{out}: there is no folder {out.parent}")
+        kinds = f"a picture ends in {', '.join(PICTURES)}, a film in {', '.join(FILMS)}"
+        raise InputError(f"{out.name}: {f'unknown format {out.suffix!r}' if out.suffix else 'no suffix'}; {kinds}")
+    check_writable(out)
     return out
