@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -168,8 +169,6 @@ def test_info_of_a_recording_and_of_a_scene(swung, capsys):
 
 
 def test_a_damaged_recording_is_one_line_and_status_2(here, swung, capsys):
-    import shutil
-
     copy = shutil.copytree(swung, here / "copy.zarr")
     chunk = copy / "poses/c/0/0/0"
     chunk.write_bytes(chunk.read_bytes()[:-20])
@@ -177,6 +176,48 @@ def test_a_damaged_recording_is_one_line_and_status_2(here, swung, capsys):
         out = {"info": [], "export": ["a.csv"], "render": ["a.png"]}[command[0]]
         assert invoke([*command, str(copy), *out]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("chunk", ["poses/c/0/0/0", "signals/angle/c/0", "time/c/0"])
+def test_a_missing_chunk_is_one_line_and_status_2(here, swung, capsys, chunk):
+    copy = shutil.copytree(swung, here / "copy.zarr")
+    (copy / chunk).unlink()
+    for command in (["info", str(copy)], ["export", str(copy), "a.csv"], ["render", str(copy), "a.png"]):
+        assert invoke(command) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "is missing" in said
+    assert [entry.name for entry in here.iterdir()] == ["copy.zarr"]
+
+
+@pytest.mark.parametrize("garbage", [{"seconds": "abc"}, {"seconds": None}, {"seed": None}, {"parameters": None}])
+def test_garbage_in_what_a_recording_says_of_itself_is_one_line_and_status_2(here, swung, capsys, garbage):
+    copy = shutil.copytree(swung, here / "copy.zarr")
+    about = json.loads((copy / "zarr.json").read_text())
+    about["attributes"] |= garbage
+    (copy / "zarr.json").write_text(json.dumps(about))
+    for command in (["info", str(copy)], ["run", "pendulum", "--resume", "--out", str(copy)]):
+        assert invoke(command) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "is damaged" in said
+
+
+def test_a_signal_found_damaged_by_the_checks_of_a_resumed_run_is_status_2(here, swung, capsys, monkeypatch):
+    import dataclasses
+
+    import vitruvian.scenes
+
+    scene = vitruvian.scenes.find("pendulum")
+
+    def damaging(recording, parameters):
+        (recording.path / "signals/angle/c/0").unlink()
+        return scene.check(recording, parameters)
+
+    monkeypatch.setattr(vitruvian.scenes, "find", lambda name: dataclasses.replace(scene, check=damaging))
+    copy = shutil.copytree(swung, here / "copy.zarr")
+    assert invoke(["run", "pendulum", "--resume", "--out", str(copy)]) == 2
+    assert "chunk c/0 is missing" in capsys.readouterr().err
 
 
 def test_export_and_render_write_what_they_say(here, swung, capsys):

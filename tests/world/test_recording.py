@@ -145,23 +145,50 @@ def _rewrite(path, change):
     array[:] = change(array[:])
 
 
+def _rechunk(path, chunks):
+    array = zarr.open_array(path, mode="r")
+    values, about = array[:], dict(array.attrs)
+    shutil.rmtree(path)
+    zarr.create_array(path, data=values, chunks=chunks, attributes=about)
+
+
+GARBAGE = (
+    *({"seconds": value} for value in ("abc", None, float("nan"), -1.0, [], True)),
+    *({"seed": value} for value in (None, "x", -1, 1.5)),
+    *({"parameters": value} for value in (None, [], {"length": None}, {"length": float("inf")})),
+    *({"frame_rate": value} for value in (float("inf"), float("nan"), 0.0, "60", None)),
+    *({"ground": value} for value in (float("nan"), "floor", float("-inf"))),
+    *({"substeps": value} for value in (0, None, 1.5)),
+    {"scene": None},
+    {"quality": 3},
+    {"version": {}},
+)
 DAMAGE = {
     "time": [
         lambda r: _damage_chunk(r / "time/c/0"),
         lambda r: _edit(r / "time/zarr.json", _huge),
         lambda r: _rewrite(r / "time", np.flip),
+        lambda r: _rewrite(r / "time", lambda t: np.where(t > 0.5, np.nan, t)),
     ],
     "poses": [
         lambda r: _damage_chunk(r / "poses/c/0/0/0"),
         lambda r: (r / "poses/c/0/0/0").write_bytes(b""),
         lambda r: shutil.rmtree(r / "poses"),
         lambda r: shutil.rmtree(r / "poses/c"),
+        lambda r: (r / "poses/c/0/0/0").unlink(),
+        lambda r: _rewrite(r / "poses", lambda poses: np.where(poses == poses[5, 0, 0], np.nan, poses)),
+        lambda r: _rechunk(r / "poses", (FRAMES, 1, 7)),
         lambda r: _edit(r / "poses/zarr.json", lambda m: m.update(shape=[FRAMES, 3, 7])),
         lambda r: _edit(r / "poses/zarr.json", lambda m: m["codecs"].append({"name": "pickle"})),
         lambda r: (r / "poses/zarr.json").write_text("{"),
     ],
+    "signals/angle": [
+        lambda r: (r / "signals/angle/c/0/0").unlink(),
+        lambda r: _rechunk(r / "signals/angle", (FRAMES, 1)),
+    ],
     "attributes": [
         lambda r: (r / "zarr.json").write_text("not json"),
+        *(lambda r, about=about: _edit(r / "zarr.json", lambda m: m["attributes"].update(about)) for about in GARBAGE),
         lambda r: _edit(r / "zarr.json", lambda m: m["attributes"].pop("bodies")),
         lambda r: _edit(r / "zarr.json", lambda m: m["attributes"].update(frame_rate="fast")),
     ],
@@ -187,6 +214,21 @@ def test_damage_is_one_clear_line(copy, where, which):
         read_all(copy)
     assert "\n" not in str(caught.value)
     assert str(copy) in str(caught.value)
+    assert where == "stage" or where in str(caught.value)
+
+
+def test_a_pose_that_is_not_finite_is_named_by_its_frame(copy):
+    _rewrite(copy / "poses", lambda poses: np.where(np.arange(FRAMES)[:, None, None] == 17, np.nan, poses))
+    with pytest.raises(InputError, match="poses: not finite at frame 17"):
+        read_all(copy)
+
+
+def test_a_signal_may_be_undefined(tmp_path):
+    recorder = Recorder.create(tmp_path / "r", Stage(signals=(Signal("x", "m"),)), {"frame_rate": 10.0})
+    for i, value in enumerate((1.0, np.nan, np.inf)):
+        recorder.append(i / 10, Frame(signals={"x": value}))
+    recorder.flush()
+    assert np.array_equal(Recording.open(tmp_path / "r").signals["x"], [1.0, np.nan, np.inf], equal_nan=True)
 
 
 def test_what_is_not_a_recording_is_said_so(tmp_path):

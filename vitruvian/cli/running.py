@@ -67,9 +67,12 @@ def run(
         if recorded.get("scene") != scene:
             raise InputError(f"cannot resume {path}: it is a recording of scene {recorded.get('scene')}, not {scene}")
         # What is not said again is as it was; what is said differently will be refused.
-        quality = quality or str(recorded.get("quality"))
-        seed = int(recorded["seed"]) if seed is None else seed
-        given = {**recorded.get("parameters", {}), **given}
+        for name in ("quality", "seed", "parameters", "seconds"):
+            if name not in recorded:
+                raise InputError(f"cannot resume {path}: it does not say with what {name} it was recorded")
+        quality = quality or recorded["quality"]
+        seed = recorded["seed"] if seed is None else seed
+        given = {**recorded["parameters"], **given}
         seconds = float(recorded["seconds"]) if seconds is None else seconds
     quality = quality or "draft"
     parameters = scene_parameters(chosen, quality, given)
@@ -125,6 +128,8 @@ def _checked(scene: Scene, path: Path, parameters: dict[str, Any]) -> Report:
 
     try:
         return scene.check(Recording.open(path), parameters)
+    except InputError:
+        raise  # the recording is damaged, which is no fault of the checks
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise RunFailed(f"the checks of {scene.name} could not be made on {path}: {reason}") from error

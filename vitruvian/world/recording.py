@@ -19,7 +19,7 @@ from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
 from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
 from vitruvian.world.store import Store
-from vitruvian.world.untrusted import check, made
+from vitruvian.world.untrusted import check, is_number, made
 
 MOST_PARTS = 100_000  # bodies, meshes, signals
 
@@ -53,7 +53,7 @@ class Recording:
             for name in ("bodies", "signals", "surfaces", "lines", "points", "layers"):
                 check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
                 check(len(about[name]) <= MOST_PARTS, f"too many {name}")
-            check(float(about["frame_rate"]) > 0, "frame_rate")
+            _check_attributes(about)
         _ = recording.time, recording.stage
         return recording
 
@@ -90,7 +90,8 @@ class Recording:
             raise InputError(f"{self.path} holds no frames yet")
         time = self._store.read("time", ndim=1)
         with self._store.trouble("time"):
-            check(bool(np.isfinite(time).all() and (np.diff(time) > 0).all()), "not increasing")
+            _check_finite(time)
+            check(bool((np.diff(time) > 0).all()), "not increasing")
         return time
 
     @cached_property
@@ -99,7 +100,10 @@ class Recording:
         count = len(self.stage.bodies)
         if not count:
             return np.zeros((len(self), 0, 7))
-        return self._store.read("poses", stop=len(self), shape=(count, 7))
+        poses = self._store.read("poses", stop=len(self), shape=(count, 7))
+        with self._store.trouble("poses"):
+            _check_finite(poses)
+        return poses
 
     @cached_property
     def signals(self) -> Mapping[str, np.ndarray]:
@@ -215,6 +219,27 @@ class Recording:
     def close(self) -> None:
         """Forget what was read; the recording may be opened again."""
         self._store.close()
+
+
+def _check_attributes(about: dict[str, Any]) -> None:
+    """What a run wrote down about itself; only the frame rate must be there."""
+    check(is_number(about["frame_rate"]) and about["frame_rate"] > 0, f"frame_rate {about['frame_rate']!r}")
+    check(about["ground"] is None or is_number(about["ground"]), f"ground {about['ground']!r}")
+    for name in ("scene", "quality", "version"):
+        check(isinstance(about.get(name, ""), str), f"{name} {about.get(name)!r}")
+    seconds, substeps, seed = about.get("seconds", 0.0), about.get("substeps", 1), about.get("seed", 0)
+    check(is_number(seconds) and seconds >= 0, f"seconds {seconds!r}")
+    check(type(substeps) is int and substeps >= 1, f"substeps {substeps!r}")
+    check(type(seed) is int and seed >= 0, f"seed {seed!r}")
+    parameters = about.get("parameters", {})
+    check(isinstance(parameters, dict), f"parameters {parameters!r}")
+    for name, value in parameters.items():
+        check(is_number(value) or isinstance(value, str | bool), f"parameter {name} {value!r}")
+
+
+def _check_finite(rows: np.ndarray) -> None:
+    bad = np.argwhere(~np.isfinite(rows))
+    check(not len(bad), f"not finite at frame {bad[0][0] if len(bad) else 0}")
 
 
 class _Signals(Mapping[str, np.ndarray]):

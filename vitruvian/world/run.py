@@ -154,9 +154,9 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
     except OSError as error:
         os.close(lock)
         raise InputError(f"cannot resume {path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError, RuntimeError) as error:
         os.close(lock)
-        raise InputError(f"cannot resume {path}: it is damaged: {error}") from error
+        raise InputError(f"cannot resume {path}: it is damaged: {' '.join(str(error).split())[:200]}") from error
     except BaseException:
         os.close(lock)
         raise

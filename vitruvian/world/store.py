@@ -63,6 +63,10 @@ class Store:
             row_bytes = int(np.prod(array.shape[1:], dtype=object)) * array.dtype.itemsize
             chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
             check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
+            check(getattr(array, "shards", None) is None, "sharded")
+            # One chunk holds whole rows, so that the file of a chunk is there for all of a row or for none of it.
+            whole = all(chunk >= side for chunk, side in zip(array.chunks[1:], array.shape[1:], strict=True))
+            check(whole, f"chunks {array.chunks} cut rows of shape {array.shape[1:]}")
             rows = array.chunks[0]
             blocks = [self._block(at, array, index, rows) for index in range(start // rows, -(-stop // rows))]
             if not blocks:
@@ -78,7 +82,9 @@ class Store:
             if (at, index) in self._blocks:
                 self._blocks.move_to_end((at, index))
                 return self._blocks[at, index]
-        check(self.path.joinpath(at, "c", str(index)).exists(), f"chunk {index} is missing")
+        # Zarr itself would read a chunk that is not there as so many fill values.
+        name = array.metadata.encode_chunk_key((index, *(0 for _ in array.shape[1:])))
+        check(self.path.joinpath(at, name).is_file(), f"chunk {name} is missing")
         block = np.asarray(array[index * rows : (index + 1) * rows])
         block.flags.writeable = False
         with self._lock:

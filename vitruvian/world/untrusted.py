@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ class Trouble:
 def check(good: bool, what: str) -> None:
     if not good:
         raise ValueError(what)
+
+
+def is_number(value: Any) -> bool:
+    """A finite number, and not a truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def made(kind: type, about: dict[str, Any]) -> Any:
