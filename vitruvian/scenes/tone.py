@@ -69,7 +69,7 @@ class Row:
             lines += [replace(line, name=f"{n} {line.name}") for line in stage.lines]
             signals += [replace(s, name=f"{n} {s.name}") for s in stage.signals]
         cameras = (
-            Camera("front", (0.27, -2.48, 1.57), (0.15, 0.0, 1.35)),
+            Camera("front", (0.35, -4.0, 1.7), (0.15, 0.0, 1.35)),
             Camera("above", (0.4, -2.6, 3.9), (0.15, 0.0, 1.35)),
         )
         return Stage(bodies, tuple(meshes), (), tuple(lines), (), tuple(signals), cameras, None)
