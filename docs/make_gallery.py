@@ -19,6 +19,9 @@ HERE = Path(__file__).parent
 MOMENTS: dict[str, list[str]] = {
     "letters": ["--at", "0.5"],
     "knee": ["--at", "0.5"],
+    "curl": ["--at", "1.2"],
+    "collapse": ["--at", "0.7"],
+    "jump": ["--at", "1.15"],
 }
 HEAD = """# Gallery
 
