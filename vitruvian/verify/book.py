@@ -6,9 +6,11 @@ A claim returns a `Finding`: the value measured, the reference that it should eq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+
+import numpy as np
 
 from vitruvian.chapters import find_cases
 from vitruvian.errors import MissingExtra
@@ -39,6 +41,16 @@ class Finding:
         return cls(float(value), 0.5 * (low + high), 0.5 * (high - low), unit, detail)
 
 
+def worst(values: Iterable[float], reference: float = 0.0) -> float:
+    """The value farthest from the reference; NaN if any is NaN, for Python's `max` would pass over it.
+
+    No value at all means that a claim measured nothing, which is an error."""
+    found = np.fromiter(values, dtype=float)
+    if not len(found):
+        raise ValueError("nothing was measured")
+    return float(found[np.argmax(np.abs(found - reference))])  # argmax gives the first NaN if there is one
+
+
 @dataclass(frozen=True)
 class Claim:
     """One line of the book."""
@@ -51,9 +63,12 @@ class Claim:
 def claim(function: Callable[[], Finding]) -> Claim:
     """Mark a function of a chapter as a claim; `aba_equals_pinocchio` becomes `chapter/aba-equals-pinocchio`.
 
-    A claim that needs a peer that is not installed raises `MissingExtra`; it is then reported as skipped.
+    A claim that needs a peer that is not installed raises `MissingExtra`; it is then reported as skipped. Claims of a
+    long chapter may stand in files of their own, `_chapter_idea.py`, from which the chapter imports them.
     """
     chapter = function.__module__.rsplit(".", 1)[-1]
+    if chapter.startswith("_"):
+        chapter = chapter.split("_")[1]
     text = (function.__doc__ or "").strip().splitlines()
     return Claim(f"{chapter}/{function.__name__.replace('_', '-')}", text[0] if text else "", function)
 

@@ -41,7 +41,7 @@ from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.materials import energy_density, stress, stress_derivative
 from vitruvian.skeleton import centroidal_momentum, joints
 from vitruvian.verify._flesh_limb import limb
-from vitruvian.verify.book import Finding, claim
+from vitruvian.verify.book import Finding, claim, worst
 
 TIGHT = Settings(residual=1e-10, gap=1e-12, tolerance=1e-4, krylov=4000, newton=60)
 
@@ -59,13 +59,15 @@ def materials(young: float = 1e5, poisson: float = 0.4) -> list[Material]:
 @claim
 def patch_test() -> Finding:
     """A body under uniform stress deforms uniformly: full cells, every material, worst node relative to size."""
-    worst = 0.0
+    errors: list[float] = []
     for material in materials():
         lattice = box_lattice((4, 3, 3), 0.02)
         inner = ~_on_box(lattice.nodes, lattice.nodes.min(axis=0), lattice.nodes.max(axis=0))
         model = build_flesh(lattice, material, fixed=~inner)
-        worst = max(worst, _patch_error(model, material, np.zeros_like(lattice.nodes)))
-    return Finding.error(worst, 1e-10, detail="3 materials, affine map with 20 % stretch and 25 degrees of rotation")
+        errors.append(_patch_error(model, material, np.zeros_like(lattice.nodes)))
+    return Finding.error(
+        worst(errors), 1e-10, detail="3 materials, affine map with 20 % stretch and 25 degrees of rotation"
+    )
 
 
 @claim
@@ -74,36 +76,38 @@ def patch_test_on_cut_cells() -> Finding:
     normal = np.array([1.0, 1.0, 2.0]) / np.sqrt(6.0)
     offset = normal[0] * 0.02 * 7.9  # no sliver below the 2 % that a lattice drops
     low, high, h = np.zeros(3), np.array([0.08, 0.08, 0.08]), 0.02
-    worst, cut = 0.0, 0
+    cut = 0
+    errors: list[float] = []
     for material in materials():
         lattice = lattice_from_level_set(lambda p: p @ normal - offset, low, high, h)
         held = _on_box(lattice.nodes, low, np.array([*high[:2], np.inf]))  # all but the top, which the cut stays below
         model = build_flesh(lattice, material, fixed=held)
         force = _cut_face_loads(lattice.cells, lattice.cell_nodes, lattice.n_nodes, h, normal, offset)
         cut = int(np.sum(lattice.volume < (1.0 - 1e-9) * h**3))
-        worst = max(worst, _patch_error(model, material, force[:, None] * (stress(material, AFFINE) @ normal)))
-    return Finding.error(worst, 1e-10, detail=f"3 materials, {cut} of {lattice.n_cells} cells cut by a plane")
+        errors.append(_patch_error(model, material, force[:, None] * (stress(material, AFFINE) @ normal)))
+    return Finding.error(worst(errors), 1e-10, detail=f"3 materials, {cut} of {lattice.n_cells} cells cut by a plane")
 
 
 @claim
 def rigid_motion_is_force_free() -> Finding:
     """Any rigid motion leaves flesh without force; relative to E h²."""
     turn = _rotation(np.array([0.3, -0.5, 0.8]), 2.0)
-    worst = 0.0
+    errors: list[float] = []
     for material in [*materials(), preset("si-paper")]:
         lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.02)
         model = build_flesh(lattice, material)
         state = rest_state(model)
         moved = state.x @ turn.T + np.array([1.0, 2.0, -3.0])
         force = Potential(model, Loads()).evaluate(moved, state.pressure).force
-        worst = max(worst, np.abs(force).max() / (material.young_modulus * lattice.spacing**2))
-    return Finding.error(worst, 1e-10, detail="a sphere of cut cells, 4 materials")
+        errors.append(np.abs(force).max() / (material.young_modulus * lattice.spacing**2))
+    return Finding.error(worst(errors), 1e-10, detail="a sphere of cut cells, 4 materials")
 
 
 @claim
 def stress_is_the_derivative_of_energy() -> Finding:
     """Central differences of the energy density of every material, relative."""
-    rng, worst, step = np.random.default_rng(1), 0.0, 1e-5
+    rng, step = np.random.default_rng(1), 1e-5
+    errors: list[float] = []
     for material in materials():
         for _ in range(4):
             f = np.eye(3) + 0.25 * rng.standard_normal((3, 3))
@@ -112,14 +116,15 @@ def stress_is_the_derivative_of_energy() -> Finding:
                 d = np.zeros((3, 3))
                 d.flat[i] = step
                 found.flat[i] = (energy_density(material, f + d) - energy_density(material, f - d)) / (2.0 * step)
-            worst = max(worst, np.abs(exact - found).max() / np.abs(exact).max())
-    return Finding.error(worst, 1e-6, detail="3 materials, 4 random strains each")
+            errors.append(np.abs(exact - found).max() / np.abs(exact).max())
+    return Finding.error(worst(errors), 1e-6, detail="3 materials, 4 random strains each")
 
 
 @claim
 def stiffness_is_the_derivative_of_stress() -> Finding:
     """Central differences of the stress of every material, relative."""
-    rng, worst, step = np.random.default_rng(2), 0.0, 1e-6
+    rng, step = np.random.default_rng(2), 1e-6
+    errors: list[float] = []
     for material in materials():
         for _ in range(4):
             f = np.eye(3) + 0.25 * rng.standard_normal((3, 3))
@@ -128,14 +133,15 @@ def stiffness_is_the_derivative_of_stress() -> Finding:
                 d = np.zeros((3, 3))
                 d.flat[i] = step
                 found[:, :, i // 3, i % 3] = (stress(material, f + d) - stress(material, f - d)) / (2.0 * step)
-            worst = max(worst, np.abs(exact - found).max() / np.abs(exact).max())
-    return Finding.error(worst, 1e-6, detail="3 materials, 4 random strains each")
+            errors.append(np.abs(exact - found).max() / np.abs(exact).max())
+    return Finding.error(worst(errors), 1e-6, detail="3 materials, 4 random strains each")
 
 
 @claim
 def assembled_forces_and_stiffness_are_derivatives() -> Finding:
     """Central differences through the whole assembly: energy to force to matrix, with active fibres, relative."""
-    rng, worst, step = np.random.default_rng(3), 0.0, 1e-7
+    rng, step = np.random.default_rng(3), 1e-7
+    errors: list[float] = []
     along = np.array([0.6, 0.0, 0.8])
     for material in materials():
         lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.03)
@@ -147,13 +153,13 @@ def assembled_forces_and_stiffness_are_derivatives() -> Finding:
         p = state.pressure + 1e4 * rng.standard_normal(state.pressure.shape)
         d = rng.standard_normal(x.shape)
         here, plus, minus = (potential.evaluate(y, p) for y in (x, x + step * d, x - step * d))
-        worst = max(worst, abs((plus.value - minus.value) / (2.0 * step) / -np.sum(here.force * d) - 1.0))
+        errors.append(abs((plus.value - minus.value) / (2.0 * step) / -np.sum(here.force * d) - 1.0))
         data, product = np.zeros((len(model.pattern.column), 9)), np.empty_like(x)
         potential.stiffness(x, p, here, False, data)
         multiply(model.pattern.start, model.pattern.column, data, d, product)
         found = (minus.force - plus.force) / (2.0 * step)
-        worst = max(worst, np.abs(found - product).max() / np.abs(product).max())
-    return Finding.error(worst, 1e-6, detail="3 materials with fibres at activation 0.7 on cut cells")
+        errors.append(np.abs(found - product).max() / np.abs(product).max())
+    return Finding.error(worst(errors), 1e-6, detail="3 materials with fibres at activation 0.7 on cut cells")
 
 
 @claim
@@ -201,7 +207,7 @@ def _cantilever_ratio(poisson: float, thick: int) -> float:
 
 def _cantilever(poisson: float) -> Finding:
     two, four = _cantilever_ratio(poisson, 2), _cantilever_ratio(poisson, 4)
-    worse = max(two, four, key=lambda r: abs(r - 1.0))
+    worse = worst([two, four], 1.0)
     return Finding(worse, 1.0, 0.03, detail=f"two cells thick {two:.4f}, four {four:.4f}")
 
 
@@ -312,8 +318,9 @@ def first_bending_frequency_in_time() -> Finding:
 
 @claim
 def inverted_start_recovers() -> Finding:
-    """A block thrown into noise of one cell size, a quarter of its cells inverted, finds back to rest; worst node over cell."""
-    worst, inverted = 0.0, 0
+    """A block in noise of one cell size, a quarter of its cells inverted, finds back to rest; worst node over cell."""
+    inverted = 0
+    errors: list[float] = []
     for material in [preset("si-paper"), corotated(1e5, 0.4)]:
         lattice = box_lattice((4, 4, 6), 0.02)
         model = build_flesh(lattice, material, fixed=lattice.nodes[:, 2] < 1e-9)
@@ -323,8 +330,8 @@ def inverted_start_recovers() -> Finding:
         inverted = int(np.sum(Potential(model, Loads()).evaluate(state.x, state.pressure).jbar < 0.0))
         settings = Settings(residual=1e-6, gap=1e-8, tolerance=0.05, newton=300)
         FleshSolver(model, settings).equilibrium(state, Loads())
-        worst = max(worst, float(np.abs(state.x - lattice.nodes).max() / 0.02))
-    return Finding.error(worst, 1e-4, detail=f"{inverted} of 96 cells had negative mean volume; two materials")
+        errors.append(float(np.abs(state.x - lattice.nodes).max() / 0.02))
+    return Finding.error(worst(errors), 1e-4, detail=f"{inverted} of 96 cells had negative mean volume; two materials")
 
 
 @claim
@@ -360,11 +367,11 @@ def attachment_forces_balance_the_skin() -> Finding:
     """At equilibrium the springs pull on the bones with the force and torque that act on the skin, relative."""
     skin, force, total = _pushed_limb()
     push, moment = force.sum(axis=0), np.cross(skin, force).sum(axis=0)
-    error = max(
-        np.linalg.norm(total[1] - push) / np.linalg.norm(push),
-        np.linalg.norm(total[0] - moment) / np.linalg.norm(moment),
-    )
-    return Finding.error(float(error), 1e-6, detail="a limb of two bones, 20 N on a patch of its skin")
+    errors = [
+        float(np.linalg.norm(total[1] - push) / np.linalg.norm(push)),
+        float(np.linalg.norm(total[0] - moment) / np.linalg.norm(moment)),
+    ]
+    return Finding.error(worst(errors), 1e-6, detail="a limb of two bones, 20 N on a patch of its skin")
 
 
 @claim
@@ -412,11 +419,12 @@ def biceps_keeps_the_volume_of_the_flesh() -> Finding:
     simulation: Any = scene.build({name: p.default for name, p in scene.parameters.items()}).simulation
     state = simulation.start(np.random.default_rng(0))
     lattice = simulation.flesh.model.lattice
-    worst, steps = 0.0, 30
+    steps = 30
+    errors: list[float] = []
     for k in range(steps):
         simulation.step(state, None, 3.0 * k / steps, 3.0 / steps)
-        worst = max(worst, abs(tissue_volume(lattice, state.pair.flesh.x) / simulation.flesh.model.volume - 1.0))
-    return Finding.error(worst, 0.01, detail=f"{lattice.n_cells} cells of 20 mm, 30 steps")
+        errors.append(abs(tissue_volume(lattice, state.pair.flesh.x) / simulation.flesh.model.volume - 1.0))
+    return Finding.error(worst(errors), 0.01, detail=f"{lattice.n_cells} cells of 20 mm, 30 steps")
 
 
 @claim
@@ -424,8 +432,8 @@ def every_bone_is_inside_the_skin() -> Finding:
     """How far the bone that comes nearest to breaking the skin lies under it, at the grid of 5 mm."""
     body = human()
     out = bones_outside(body_skin(body), world_bones(body))
-    worst = max(out, key=lambda name: out[name])
-    return Finding.within(out[worst], -1.0, 0.0, "m", detail=f"{len(out)} bones; nearest: {worst}")
+    nearest = list(out)[int(np.argmax(list(out.values())))]  # argmax stops at a NaN
+    return Finding.within(out[nearest], -1.0, 0.0, "m", detail=f"{len(out)} bones; nearest: {nearest}")
 
 
 @claim
