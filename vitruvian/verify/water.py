@@ -273,7 +273,6 @@ def terminal_speed_of_a_ball() -> Finding:
         if body.position[0, 2] < 0.5:
             break
     reynolds = law * 2.0 * radius / nu
-    # walls at 4 radii slow a ball: Francis' factor (1 - d/D)^2.25 / ... is about 1 - 2.25 (d/D)^2.25 at these Re
     detail = f"Re {reynolds:.0f} by the law, R = {radius / h:.0f} cells, walls 4 R away: {speed:.3f} of {law:.3f} m/s"
     return Finding(speed / law, 1.0, 0.10, detail=detail)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
+from scipy.ndimage import binary_dilation, label
 
 from vitruvian.water.interpolate import carry, gradient, sample_linear, sample_velocity, to_cells
 from vitruvian.water.model import Tank
@@ -76,7 +77,8 @@ def shift_markers(tank: Tank, state: WaterState, shift: float) -> None:
 def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
     """Water markers far outside the water become spray; drops back in the water rejoin it.
 
-    Air markers deep in the water are given up: a pocket of air that this fluid without air cannot hold.
+    Air markers deep in the water or in a closed pocket are given up: this fluid has no air that could hold a bubble open,
+    and markers that went on carving it would eat the water around.
     """
     h = tank.cell
     if len(state.markers):
@@ -84,7 +86,7 @@ def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> No
         value = np.empty(len(points))
         sample_linear(state.phi, points, 0.5, value)
         away = (state.marker_side < 0) & (value > ESCAPE * h)
-        lost = (state.marker_side > 0) & (value < -ESCAPE * h)
+        lost = (state.marker_side > 0) & ((value < -ESCAPE * h) | ~_near_open_air(state.phi, points))
         if away.any():
             speed = np.empty((int(away.sum()), 3))
             sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
@@ -159,6 +161,17 @@ def _keep_markers(state: WaterState, keep: Array) -> None:
 
 def _inside(points: Array, shape: tuple[int, int, int]) -> Array:
     return np.all((points > 0.0) & (points < np.asarray(shape)), axis=1)
+
+
+def _near_open_air(phi: Array, points: Array) -> Array:
+    """Whether a cell of air that reaches the rim lies within one cell of each point."""
+    regions, count = label(phi >= 0.0)
+    if count <= 1:
+        return np.ones(len(points), bool)
+    largest = int(np.bincount(regions.ravel())[1:].argmax()) + 1
+    near = binary_dilation(regions == largest, np.ones((3, 3, 3), bool))
+    cells = np.clip(points.astype(np.int64), 0, np.asarray(phi.shape) - 1)
+    return near[cells[:, 0], cells[:, 1], cells[:, 2]]
 
 
 @njit(cache=True, parallel=True)
