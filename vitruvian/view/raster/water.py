@@ -16,7 +16,7 @@ from vitruvian.view.raster.backdrop import GROUND_COLOUR, sky
 from vitruvian.view.raster.light import KEY, lit
 
 F0 = 0.02  # of water, refractive index 1.33
-DEPTH = 0.4  # path, in radii of what is shown, over which the part `opacity` of light is taken
+DEPTH = 0.15  # path, in radii of what is shown, over which the part `opacity` of light is taken
 SAME = 1e-5  # surfaces nearer to each other than this part of their distance are one: a ray through a shared edge
 GLINT = 700.0  # exponent of the key light's mirror image
 GLOW = 24.0  # exponent of the bright sky around it
