@@ -120,8 +120,18 @@ BAD_INPUT = [
     (["render", "pendulum", "a.png", "--camera", "frnt"], "did you mean front"),
     (["render", "pendulum", "a.mp4", "--at", "1"], "--at"),
     (["render", "pendulum", "a.png", "--at", "7"], "not in the recording"),
-    (["render", "pendulum", "a.xyz"], "a.xyz"),
+    (["render", "pendulum", "a.xyz"], ".mp4"),
+    (["render", "pendulum", "a"], ".mp4"),
+    (["render", "pendulum", "none/a.png"], "there is no folder none"),
     (["export", "pendulum", "a.xyz"], "unknown format"),
+    (["export", "pendulum", ""], "has no suffix"),
+    (["export", "pendulum", "none/a.csv"], "there is no folder none"),
+    (["export", "human", "none/a.xml"], "there is no folder none"),
+    (["export", "pendulum", "a.xml"], "pendulum is a scene"),
+    (["run", "pendulum", "--out", ""], "--out wants"),
+    (["view", "pendulum", "--no-open", "--host", "256.1.1.1"], "--host 256.1.1.1 is not an address"),
+    (["view", "pendulum", "--no-open", "--host", "192.0.2.1"], "--host 192.0.2.1 is not an address"),
+    (["info", "nope"], "`vitruvian scenes` lists the scenes"),
     (["verify", "nothing"], "unknown claim chapter"),
     (["bench", "nothing"], "unknown benchmark chapter"),
 ]
@@ -220,6 +230,34 @@ def test_a_signal_found_damaged_by_the_checks_of_a_resumed_run_is_status_2(here,
     assert "chunk c/0 is missing" in capsys.readouterr().err
 
 
+def test_a_folder_named_like_a_scene_does_not_hide_it(here, swung, capsys):
+    shutil.copytree(swung, here / "pendulum")
+    assert invoke(["info", "pendulum", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "summary" in json.loads(said.out)
+    assert "./pendulum" in said.err
+    assert invoke(["info", "./pendulum", "--json"]) == 0
+    assert "recording" in last_json(capsys)
+
+
+@pytest.mark.parametrize("naps", [0.0, 0.3])
+def test_a_slow_start_is_explained_on_stderr_only(here, capsys, monkeypatch, naps):
+    import dataclasses
+    from time import sleep
+
+    import vitruvian.scenes
+    from vitruvian.cli import output
+
+    scene = vitruvian.scenes.find("pendulum")
+    slow = dataclasses.replace(scene, build=lambda parameters: (sleep(naps), scene.build(parameters))[1])
+    monkeypatch.setattr(vitruvian.scenes, "find", lambda name: slow)
+    monkeypatch.setattr(output, "PATIENCE_SECONDS", 0.1 if naps else 30.0)
+    assert invoke(["run", "pendulum", "--seconds", "0.1", "--json"]) == 0
+    said = capsys.readouterr()
+    assert ("compiled on the first run" in said.err) == bool(naps)
+    assert len(said.out.splitlines()) == 1
+
+
 def test_export_and_render_write_what_they_say(here, swung, capsys):
     for out in ("a.csv", "a.glb", "a.png"):
         command = "render" if out.endswith("png") else "export"
@@ -282,7 +320,9 @@ def chapters(tmp_path, monkeypatch):
 
 def test_verify_tells_true_false_broken_and_skipped_apart(chapters, capsys):
     assert invoke(["verify", "toybook", "--json"]) == 1
-    cases = last_json(capsys)["cases"]
+    told = last_json(capsys)
+    assert (told["passed"], told["failed"], told["skipped"]) == (1, 3, 1)
+    cases = told["cases"]
     assert {name: case["passed"] for name, case in cases.items()} == {
         "toybook/two-and-two-make-four": True,
         "toybook/two-and-two-make-five": False,
@@ -297,6 +337,16 @@ def test_verify_tells_true_false_broken_and_skipped_apart(chapters, capsys):
     assert "pip install peer" in cases["toybook/a-peer-agrees"]["detail"]
     assert invoke(["verify", "toybook"]) == 1
     assert "1 passed, 3 failed, 1 skipped" in capsys.readouterr().out
+
+
+def test_a_book_of_which_nothing_could_be_measured_has_not_passed(chapters, capsys):
+    assert invoke(["verify", "toybook/a-peer", "--json"]) == 1
+    said = capsys.readouterr()
+    told = json.loads(said.out.splitlines()[-1])
+    assert (told["passed"], told["failed"], told["skipped"]) == (0, 0, 1)
+    assert "pip install -e '.[peers]'" in said.err
+    assert invoke(["verify", "toybook/a-peer"]) == 1
+    assert "0 passed, 0 failed, 1 skipped" in capsys.readouterr().out
 
 
 def test_verify_takes_a_claim_or_the_beginning_of_one(chapters, capsys):

@@ -141,6 +141,25 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
             run_world(make_world(), tmp_path / "r.zarr", seconds=1.0)
 
 
+@pytest.mark.parametrize("refused", [0, 10])
+def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, monkeypatch, refused):
+    import vitruvian.world.series as series
+
+    real, count = series.write_whole, 0
+
+    def write(path, data, **options):
+        nonlocal count
+        count += 1
+        if count > refused:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(path, data, **options)
+
+    monkeypatch.setattr(series, "write_whole", write)
+    monkeypatch.setattr("vitruvian.world.checkpoint.write_whole", write)
+    with pytest.raises(RunFailed, match="the disk is full; nothing was saved"):
+        run_world(make_world(), tmp_path / "r.zarr", seconds=SECONDS)
+
+
 @pytest.mark.parametrize("refused", range(30, 60, 7))
 def test_a_disk_that_fills_up_ends_the_run_and_leaves_the_recording_whole(tmp_path, monkeypatch, refused):
     """Whichever write is the first to be refused."""

@@ -16,6 +16,7 @@ import typer
 
 from vitruvian import __version__
 from vitruvian.cli import looking, proving, running
+from vitruvian.cli.interruption import Interrupted, telling, terminable
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
 
@@ -41,12 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def invoke(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
     try:
-        status = typer.main.get_command(app)(args=arguments, prog_name="vitruvian", standalone_mode=False)
+        with terminable():
+            status = typer.main.get_command(app)(args=arguments, prog_name="vitruvian", standalone_mode=False)
         return int(status or 0)
     except typer.Exit as exit_:
         return exit_.exit_code
     except VitruvianError as error:
         return _refuse(str(error), 1 if isinstance(error, RunFailed) else BAD_INPUT, arguments)
+    except Interrupted as error:
+        return _refuse(str(error), INTERRUPTED, arguments)
     except (KeyboardInterrupt, typer.Abort):
         return _refuse("interrupted", INTERRUPTED, arguments)
     except Complaint as error:
@@ -86,4 +90,4 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     proving.bench,
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(telling(command))

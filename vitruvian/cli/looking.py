@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vitruvian.cli.output import print_json, print_table, progress_bar, remark
+from vitruvian.cli.output import patience, print_json, print_table, progress_bar, remark
 from vitruvian.cli.running import Json
 from vitruvian.errors import InputError, unknown_name
 
@@ -29,6 +32,7 @@ def view(
     ] = "127.0.0.1",
 ) -> None:
     """Open a recording (or a scene's model) in the browser."""
+    _check_host(host)
     recording = _shown(path)
     from vitruvian.view.viewer import serve
 
@@ -66,10 +70,11 @@ def render(
     from vitruvian.view.render import render_film, render_picture
 
     if film:
-        with progress_bar("drawing") as progress:
+        with progress_bar("drawing", slow_start=True) as progress:
             render_film(recording, out, size=pixels, layers=shown, camera=camera, fps=fps, progress=progress)
     else:
-        render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
+        with patience():
+            render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
     print_json({"out": str(out)}) if json else print(out)
 
 
@@ -81,7 +86,10 @@ def export(
     """Write a recording or a model in another format."""
     from vitruvian.exchange.export import MODEL_WRITERS, check_suffix, export_model, export_recording
 
-    if _kind(path) == "model" and out.suffix.lower() in MODEL_WRITERS:
+    suffix, kind = out.suffix.lower(), _kind(path)
+    if kind == "scene" and suffix in MODEL_WRITERS:
+        raise InputError(f"{path} is a scene, and {suffix} holds a model; models: {', '.join(_models())}")
+    if kind == "model" and suffix in MODEL_WRITERS:
         export_model(_models()[path](), out)
     else:
         check_suffix(out)
@@ -148,15 +156,35 @@ def parse_layers(layers: str | None, known: list[str]) -> list[str] | None:
 def _kind(path: str) -> str:
     from vitruvian.scenes import scene_names
 
-    if Path(path).exists():
+    plain = "/" not in path and not path.endswith(".zarr")
+    exists = os.path.lexists(path)
+    if not plain:
+        if not exists:
+            raise InputError(f"{path} does not exist")
         return "recording"
-    if path in scene_names():
-        return "scene"
-    if path in _models():
-        return "model"
-    if "/" in path or path.endswith(".zarr"):
-        raise InputError(f"{path} does not exist")
-    raise unknown_name("recording, scene or model", path, {*scene_names(), *_models()})
+    kind = "scene" if path in scene_names() else "model" if path in _models() else ""
+    if kind:
+        if exists:
+            remark(f"this is the {kind} {path}; the folder of that name is ./{path}")
+        return kind
+    if exists:
+        return "recording"
+    if near := get_close_matches(path, [*scene_names(), *_models()], n=3, cutoff=0.6):
+        raise InputError(f"unknown recording, scene or model '{path}'; did you mean {' or '.join(near)}?")
+    raise InputError(
+        f"there is no recording, scene or model '{path}'; a recording is a folder such as recordings/NAME-1.zarr, "
+        f"`vitruvian scenes` lists the scenes, and models are {', '.join(_models())}"
+    )
+
+
+def _check_host(host: str) -> None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"--host {host} is not an address of this machine to listen on ({reason})") from error
 
 
 def _shown(path: str) -> Recording | Any:

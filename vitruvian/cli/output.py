@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
 REFRESH_SECONDS = 0.1
+PATIENCE_SECONDS = 2.0
 
 
 def print_json(value: Any) -> None:
@@ -47,10 +49,30 @@ _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
 @contextmanager
-def progress_bar(what: str, unit: str = "") -> Iterator[Callable[[float, float], None]]:
-    """A bar with remaining time on stderr, if that is a terminal; yields `update(done, total)`, cheap to call often."""
+def patience() -> Iterator[Callable[[], None]]:
+    """Says on stderr why nothing happens yet, unless the block ends or the function that it yields is called soon."""
+    message = "starting takes a while; kernels are compiled on the first run, for about a minute"
+    timer = threading.Timer(PATIENCE_SECONDS, remark, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def progress_bar(what: str, unit: str = "", *, slow_start: bool = False) -> Iterator[Callable[[float, float], None]]:
+    """A bar with remaining time on stderr, if that is a terminal; yields `update(done, total)`, cheap to call often.
+
+    Where it is none, a slow start at least is explained.
+    """
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        if slow_start:
+            with patience() as begun:
+                yield lambda done, total: begun()
+        else:
+            yield lambda done, total: None
         return
     from rich.console import Console
     from rich.progress import (

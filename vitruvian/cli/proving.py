@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from vitruvian.cli.output import duration, number, print_json, print_table, progress_bar
+from vitruvian.cli.interruption import at_once
+from vitruvian.cli.output import complain, duration, number, print_json, print_table, progress_bar, remark
 from vitruvian.cli.running import Json
 
 Cases = Annotated[
@@ -14,18 +16,15 @@ Cases = Annotated[
     typer.Argument(metavar="[CASE]...", help="A chapter, chapter/case, or the beginning of one; all without it."),
 ]
 
+PEERS = ".venv/bin/pip install -e '.[peers]'"
+
 
 def verify(cases: Cases = None, json: Json = False) -> int:
     """Measure the claims of the verification book anew."""
     from vitruvian.verify.book import check_claim, find_claims
 
-    claims = find_claims(cases or [])
-    outcomes = []
-    with progress_bar("verifying") as progress:
-        for i, claim in enumerate(claims):
-            progress(i, len(claims))
-            outcomes.append(check_claim(claim))
-    good = all(outcome.passed is not False for outcome in outcomes)
+    outcomes, stopped = _each(find_claims(cases or []), check_claim, "verifying")
+    passed, failed, skipped = (sum(outcome.passed is kind for outcome in outcomes) for kind in (True, False, None))
     table, rows = {}, []
     for outcome in outcomes:
         finding, verdict = outcome.finding, {True: "passed", False: "failed", None: "skipped"}[outcome.passed]
@@ -43,25 +42,25 @@ def verify(cases: Cases = None, json: Json = False) -> int:
         figures = [number(entry[key]) for key in ("value", "reference", "tolerance")]
         rows.append([outcome.claim.name, *figures, entry["unit"], verdict, duration(outcome.seconds), entry["detail"]])
     if json:
-        print_json({"cases": table, "passed": good})
+        counts = {"passed": passed, "failed": failed, "skipped": skipped}
+        print_json({"cases": table, **counts} | ({"interrupted": True} if stopped else {}))
     else:
         columns = ("claim", "value", "reference", "tolerance", "unit", "", "took", "detail")
         print_table("", columns, rows, right=("value", "reference", "tolerance", "took"))
-        counts = [sum(outcome.passed is kind for outcome in outcomes) for kind in (True, False, None)]
-        print(f"\n{counts[0]} passed, {counts[1]} failed, {counts[2]} skipped")
-    return 0 if good else 1
+        print(f"\n{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    if skipped:
+        remark(f"what was skipped needs packages that are not installed; from a clone `{PEERS}` brings the peers")
+    if stopped:
+        complain(stopped)
+        return 130
+    return 0 if passed and not failed else 1
 
 
 def bench(cases: Cases = None, json: Json = False) -> int:
     """Time our ways beside those of the peers that are installed, in the same run."""
     from vitruvian.benchmarks.suite import find_timings, measure
 
-    timings = find_timings(cases or [])
-    outcomes = []
-    with progress_bar("timing") as progress:
-        for i, case in enumerate(timings):
-            progress(i, len(timings))
-            outcomes.append(measure(case))
+    outcomes, stopped = _each(find_timings(cases or []), measure, "timing")
     table, rows = {}, []
     for outcome in outcomes:
         timing = outcome.timing
@@ -80,7 +79,26 @@ def bench(cases: Cases = None, json: Json = False) -> int:
         ratio = "" if entry["ratio"] is None else f"{entry['ratio']:.2f}"
         rows.append([outcome.case.name, took, peers, ratio, ", ".join([entry["detail"], *extra]).strip(", ")])
     if json:
-        print_json({"cases": table})
+        print_json({"cases": table} | ({"interrupted": True} if stopped else {}))
     else:
         print_table("", ("case", "ours", "peers", "ratio", "detail"), rows, right=("ours", "ratio"))
+    if stopped:
+        complain(stopped)
+        return 130
     return 1 if any(outcome.failed for outcome in outcomes) else 0
+
+
+def _each(cases: list[Any], measure: Callable[[Any], Any], doing: str) -> tuple[list[Any], str]:
+    """What became of each case; where the user broke it off, of those before, and a line that says so."""
+    outcomes: list[Any] = []
+    try:
+        with progress_bar(doing) as progress, at_once() as stop:
+            for i, case in enumerate(cases):
+                progress(i, len(cases))
+                outcome = measure(case)
+                if stop.asked:
+                    raise KeyboardInterrupt
+                outcomes.append(outcome)
+    except KeyboardInterrupt:
+        return outcomes, f"interrupted after {len(outcomes)} of {len(cases)}"
+    return outcomes, ""

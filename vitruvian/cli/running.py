@@ -61,6 +61,8 @@ def run(
     given: dict[str, Any] = dict(split_settings(settings or []))
     if seconds is not None and not 0 < seconds < 1e9:
         raise InputError(f"--seconds must be positive, not {seconds:g}")
+    if out == Path() and not resume:
+        raise InputError("--out wants the name of a new folder, such as recordings/mine.zarr")
     path = out or (_latest(scene) if resume else _fresh(scene))
     if resume:
         recorded = Recording.open(path).attributes
@@ -78,7 +80,7 @@ def run(
     parameters = scene_parameters(chosen, quality, given)
     live: Any = None
     try:
-        with progress_bar(f"running {scene}", "s") as progress:
+        with progress_bar(f"running {scene}", "s", slow_start=True) as progress:
             world = chosen.build(parameters)
             if seed is not None:
                 world.seed = seed
@@ -109,14 +111,29 @@ def run(
 
             remark("finished; the page stays open until Ctrl-C")
             wait_for_stop()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_broken_off(scene, path)) from None
     finally:
         if live:
             live.close()
     return 0 if all(report.checks.values()) else 1
 
 
+def _broken_off(scene: str, path: Path) -> str:
+    """What is left of a run that was ended at once."""
+    from vitruvian.world.checkpoint import has_checkpoint
+
+    if has_checkpoint(path):
+        return f"interrupted; what was saved before can be continued with `{_resume_command(scene, path)}`"
+    return "interrupted before the first frame; nothing was saved"
+
+
+def _resume_command(scene: str, path: Path) -> str:
+    return f"vitruvian run {scene} --resume --out {quote(str(path))}"
+
+
 def _interrupted(scene: str, result: RunResult, json: bool) -> int:
-    command = f"vitruvian run {scene} --resume --out {quote(str(result.recording))}"
+    command = _resume_command(scene, result.recording)
     complain(f"interrupted at t = {result.seconds:.6g} s, state saved; resume with `{command}`")
     if json:
         print_json(_summary(scene, result, None) | {"interrupted": True})

@@ -59,4 +59,4 @@ def _writer(what: str, writers: dict[str, str], others: dict[str, str], out: Pat
     if suffix in others:
         other = "the name of a model (see `vitruvian info`)" if what == "a recording" else "a recording or a scene"
         raise InputError(f"{out.name}: {what} cannot be written as {suffix}, which is for {other}; {can}")
-    raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"{out.name} has no suffix; {can}")
+    raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"'{out}' has no suffix; {can}")

@@ -34,7 +34,7 @@ def a_run_interrupted_and_resumed_gives_the_same_bits() -> Finding:
         run_world(_world(), whole, seconds=SECONDS)
         stops = np.linspace(0.05, 0.95, 12) * SECONDS
         for i, stop in enumerate(stops):
-            run_world(_world(), broken, seconds=SECONDS, resume=i > 0, progress=_Interrupt(stop))
+            _interrupted(_Interrupt(stop), broken, resume=i > 0)
         run_world(_world(), broken, seconds=SECONDS, resume=True)
         a, b = (Recording.open(path).signals["angles"] for path in (whole, broken))
     differing = int((a.view(np.uint8) != b.view(np.uint8)).sum()) if a.shape == b.shape else a.nbytes
@@ -81,6 +81,19 @@ def a_step_too_large_is_taken_in_pieces() -> Finding:
     cut.advance(1.0)
     fine.advance(1.0)
     return Finding.error(float(np.abs(cut.state.q - fine.state.q).max()), 1e-9, "rad", f"{cut.retried} steps cut")
+
+
+def _interrupted(press: _Interrupt, path: Path, *, resume: bool) -> None:
+    """One run under the handlers of Python itself, whoever listens outside; a Ctrl-C that is not ours is passed on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler), signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        result = run_world(_world(), path, seconds=SECONDS, resume=resume, progress=press)
+    finally:
+        for kind, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(kind, handler)
+    if result.interrupted and np.isfinite(press.stop):
+        raise KeyboardInterrupt
 
 
 class _Interrupt:

@@ -48,10 +48,15 @@ def save_checkpoint(recording: Path, world: World, frames: int) -> None:
     write_whole(folder / "state.npz", buffer.getbuffer(), sync=True)
 
 
+def has_checkpoint(recording: Path) -> bool:
+    """Whether a run got as far as saving itself."""
+    return (recording / FOLDER / "state.npz").is_file()
+
+
 def load_checkpoint(recording: Path, world: World) -> int:
     """Put `world` where the checkpoint says; returns the number of frames that belong to it."""
     file = recording / FOLDER / "state.npz"
-    if not file.is_file():
+    if not has_checkpoint(recording):
         raise InputError(f"{recording} has no checkpoint, so it cannot be resumed")
     world.start()
     try:

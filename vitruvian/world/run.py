@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from vitruvian import __version__
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.world.checkpoint import load_checkpoint, save_checkpoint
+from vitruvian.world.checkpoint import has_checkpoint, load_checkpoint, save_checkpoint
 from vitruvian.world.recorder import Recorder
 from vitruvian.world.recording import Recording
 from vitruvian.world.series import write_group
@@ -31,6 +31,7 @@ from vitruvian.world.world import World
 
 LEAST_SECONDS_BETWEEN_SAVES = 1.0
 MOST_SHARE_OF_TIME_SAVING = 0.02
+FULL = (errno.ENOSPC, errno.EDQUOT)
 IDENTITY = ("scene", "parameters", "quality", "seed", "version", "frame_rate", "substeps")
 
 
@@ -140,6 +141,8 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
             recorder = Recorder.create(path, world.stage(), identity | {"seconds": seconds})
             return recorder, _lock(path)
         except OSError as error:
+            if error.errno in FULL:
+                raise
             raise InputError(f"cannot write {path}: {error.strerror or error}") from error
     recorded = Recording.open(path).attributes
     for name in IDENTITY:
@@ -226,13 +229,19 @@ class _Stop:
 
 @contextmanager
 def _stop_signals() -> Iterator[_Stop]:
-    """SIGINT and SIGTERM ask the run to stop after the present step; a second one stops it at once."""
+    """SIGINT and SIGTERM ask the run to stop after the present step; a second one stops it at once.
+
+    A caller that listens to signals in its own way goes on doing so.
+    """
     stop = _Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
     kinds = (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.getsignal(kind) for kind in kinds}
+    if any(callable(handler) and handler is not signal.default_int_handler for handler in before.values()):
+        yield stop
+        return
 
     def ask(*_: Any) -> None:
         stop.asked = True
@@ -253,9 +262,11 @@ def _writing_errors(path: Path, world: World) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "the disk is full" if full else f"it could not be written ({error.strerror or error})"
-        after = "what was saved before is whole and can be continued with --resume"
+        why = "the disk is full" if error.errno in FULL else f"it could not be written ({error.strerror or error})"
+        if has_checkpoint(path):
+            after = "what was saved before is whole and can be continued with --resume"
+        else:
+            after = "nothing was saved; delete it before you run again"
         raise RunFailed(f"the run stopped at t = {world.time:.6g} s: {path}: {why}; {after}") from error
 
 
