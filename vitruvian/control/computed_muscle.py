@@ -27,7 +27,7 @@ from vitruvian.muscle import ActivationDynamics
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
-from vitruvian.skeleton.passive import _rotation_between as rotation_between
+from vitruvian.skeleton.passive import rotation_vector_between
 
 Array = np.ndarray
 SOFT = {"Hyo": 0.01, "Thy": 0.01}  # [N^2 m^2] slack: bones that few muscles hold, tracked softly
@@ -186,7 +186,7 @@ def tracking_error(topology: Array, q: Array, target: Array, out: Array) -> None
         code, q0, v0 = topology[i, CODE], topology[i, Q0], topology[i, V0]
         if code in (BALL, FREE):
             a = q0 + 3 if code == FREE else q0
-            rotation_between(q, target, a, y)
+            rotation_vector_between(q, target, a, y)
             for k in range(3):
                 out[v0 + k] = y[k]
             if code == FREE:

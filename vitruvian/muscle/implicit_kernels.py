@@ -11,8 +11,7 @@ from vitruvian.muscle.linear import cholesky, solve_cholesky
 from vitruvian.skeleton.coordinates import move
 from vitruvian.skeleton.evaluate import CODE, NV, PARENT, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
-from vitruvian.skeleton.passive import _rotation_between as rotation_between
-from vitruvian.skeleton.passive import joint_forces
+from vitruvian.skeleton.passive import joint_forces, rotation_vector_between
 
 
 @nb.njit(cache=True)
@@ -109,7 +108,7 @@ def joint_terms(s, q, v, h, force, matrix):
         if code == FREE:
             continue  # the root floats: no springs there
         if code == BALL:
-            rotation_between(s.neutral, q, q0, y)
+            rotation_vector_between(s.neutral, q, q0, y)
         for c in range(s.topology[i, NV]):
             j = v0 + c
             at = y[c] if code == BALL else q[q0 + c]

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from vitruvian.skeleton.arguments import NO_WRENCHES, wrench_rows, wrong_shape
 from vitruvian.skeleton.articulated import (
     eliminate,
     eliminate_ball,
@@ -23,13 +24,12 @@ from vitruvian.skeleton.articulated import (
     shift_translational,
     solve_column,
 )
-from vitruvian.skeleton.evaluate import CODE, NV, PARENT, SD, ST, SU, V0, A, C, S, prepare
+from vitruvian.skeleton.evaluate import CODE, NV, PARENT, SD, ST, SU, V0, A, S, prepare
 from vitruvian.skeleton.joints.base import BALL, REVOLUTE
 from vitruvian.skeleton.model import Skeleton, Workspace
-from vitruvian.skeleton.recursion import spread_velocities, subtract_wrenches, twist_to_child
+from vitruvian.skeleton.recursion import carry_acceleration, spread_velocities, subtract_wrenches
 
 Array = np.ndarray
-NO_WRENCHES = np.zeros((0, 6))
 
 
 def forward_dynamics(
@@ -45,14 +45,17 @@ def forward_dynamics(
 
     q: (n_q,); v: (n_v,); wrenches: external (moment, force) on each bone in its own frame [N m, N], (n_bones, 6).
     Joint springs, limits and body springs are not included: add `passive_forces` to tau, as the integrators do."""
+    tau = np.ascontiguousarray(tau, dtype=np.float64)
+    if tau.shape != skeleton.v_shape:
+        raise wrong_shape("tau", tau, skeleton.v_shape)
     work = prepare(skeleton, q, v, workspace)
     out = np.empty(skeleton.n_v)
     aba(
         skeleton.topology,
         skeleton.bodies,
         skeleton.gravity,
-        np.ascontiguousarray(tau, dtype=np.float64),
-        NO_WRENCHES if wrenches is None else np.ascontiguousarray(wrenches, dtype=np.float64),
+        tau,
+        NO_WRENCHES if wrenches is None else wrench_rows(wrenches, skeleton),
         work.rows,
         work.dofs,
         out,
@@ -84,18 +87,8 @@ def aba(topology, bodies, gravity, tau, wrenches, rows, dofs, out):
             shift_to_parent(row, rows[parent])
     for i in range(n):
         row = rows[i]
-        code, v0, parent = topology[i, CODE], topology[i, V0], topology[i, PARENT]
-        if parent < 0:
-            for k in range(3):
-                row[A + k] = row[C + k]
-                # a world that accelerates upwards is a world with gravity
-                row[A + 3 + k] = row[C + 3 + k] - (
-                    row[k] * gravity[0] + row[3 + k] * gravity[1] + row[6 + k] * gravity[2]
-                )
-        else:
-            twist_to_child(row, rows[parent], A, row, A)
-            for k in range(6):
-                row[A + k] += row[C + k]
+        code, v0 = topology[i, CODE], topology[i, V0]
+        carry_acceleration(row, rows, topology[i, PARENT], gravity)
         if code == REVOLUTE:
             dof = dofs[v0]
             acceleration = dof[ST] - dof[SD] * (

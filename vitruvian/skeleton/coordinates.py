@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from vitruvian.skeleton.arguments import vector
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
 from vitruvian.skeleton.model import Skeleton
@@ -23,8 +24,8 @@ def integrate(skeleton: Skeleton, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -
     out = np.empty(skeleton.n_q)
     move(
         skeleton.topology,
-        np.ascontiguousarray(q, dtype=np.float64),
-        np.ascontiguousarray(v, dtype=np.float64),
+        vector(q, skeleton.n_q, "q"),
+        vector(v, skeleton.n_v, "v"),
         float(dt),
         out,
     )
@@ -33,7 +34,7 @@ def integrate(skeleton: Skeleton, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -
 
 def difference(skeleton: Skeleton, q0: ArrayLike, q1: ArrayLike) -> Array:
     """The velocity (n_v,) that leads from q0 to q1 in unit time."""
-    q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
+    q0, q1 = vector(q0, skeleton.n_q, "q0"), vector(q1, skeleton.n_q, "q1")
     out = np.empty(skeleton.n_v)
     for i in range(skeleton.n_bones):
         code = skeleton.topology[i, CODE]
@@ -54,8 +55,8 @@ def coordinate_rates(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array:
     out = np.empty(skeleton.n_q)
     rates(
         skeleton.topology,
-        np.ascontiguousarray(q, dtype=np.float64),
-        np.ascontiguousarray(v, dtype=np.float64),
+        vector(q, skeleton.n_q, "q"),
+        vector(v, skeleton.n_v, "v"),
         out,
     )
     return out
@@ -63,7 +64,7 @@ def coordinate_rates(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array:
 
 def normalized(skeleton: Skeleton, q: Array) -> Array:
     """A copy of q with quaternions of unit length."""
-    out = np.array(q, dtype=float)
+    out = vector(q, skeleton.n_q, "q").copy()
     for i in np.flatnonzero(np.isin(skeleton.topology[:, CODE], (BALL, FREE))):
         end = skeleton.q_start[i + 1]
         out[end - 4 : end] /= np.linalg.norm(out[end - 4 : end])

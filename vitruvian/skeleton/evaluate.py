@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from vitruvian.skeleton.arguments import wrong_shape
 from vitruvian.skeleton.joints.ball import quaternion_rotation
 from vitruvian.skeleton.joints.base import (
     BALL,
@@ -61,13 +62,18 @@ def prepare(skeleton: Skeleton, q: ArrayLike, v: ArrayLike | None, workspace: Wo
     """Evaluate all joints at q (n_q,) and v (n_v,), zero if None; returns the workspace that holds the result."""
     work = skeleton.workspace if workspace is None else workspace
     q = np.ascontiguousarray(q, dtype=np.float64)
+    v = skeleton.still if v is None else np.ascontiguousarray(v, dtype=np.float64)
+    if q.shape != skeleton.q_shape:
+        raise wrong_shape("q", q, skeleton.q_shape)
+    if v.shape != skeleton.v_shape:
+        raise wrong_shape("v", v, skeleton.v_shape)
     evaluate_joints(
         skeleton.topology,
         skeleton.bodies,
         skeleton.params,
         skeleton.custom_rows(q),
         q,
-        skeleton.still if v is None else np.ascontiguousarray(v, dtype=np.float64),
+        v,
         work.rows,
         work.dofs,
         work.hessians,

@@ -11,12 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from vitruvian.skeleton.aba import NO_WRENCHES
+from vitruvian.skeleton.arguments import NO_WRENCHES, vector, wrench_rows, wrong_shape
 from vitruvian.skeleton.articulated import eliminate, rigid_inertia, shift_to_parent, solve_column
 from vitruvian.skeleton.crba import composite_force
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
-from vitruvian.skeleton.recursion import spread_velocities, subtract_wrenches, twist_to_child
+from vitruvian.skeleton.recursion import carry_acceleration, spread_velocities, subtract_wrenches
 from vitruvian.skeleton.rnea import inverse_dynamics
 
 Array = np.ndarray
@@ -38,15 +38,18 @@ def hybrid_dynamics(
     prescribed: bool (n_v,): True where `acceleration` is given and the force wanted, False where `tau` is given and the
     acceleration wanted. Other arguments as in `forward_dynamics`."""
     given = np.ascontiguousarray(prescribed, dtype=np.bool_)
+    if given.shape != (skeleton.n_v,):
+        raise wrong_shape("prescribed", given, (skeleton.n_v,))
+    tau = vector(tau, skeleton.n_v, "tau")
+    a = np.where(given, vector(acceleration, skeleton.n_v, "acceleration"), 0.0)
     work = prepare(skeleton, q, v, workspace)
-    a = np.where(given, np.asarray(acceleration, dtype=float), 0.0)
     hybrid(
         skeleton.topology,
         skeleton.bodies,
         skeleton.gravity,
         given,
-        np.ascontiguousarray(tau, dtype=np.float64),
-        NO_WRENCHES if wrenches is None else np.ascontiguousarray(wrenches, dtype=np.float64),
+        tau,
+        NO_WRENCHES if wrenches is None else wrench_rows(wrenches, skeleton),
         work.rows,
         work.dofs,
         work.scratch,
@@ -78,17 +81,7 @@ def hybrid(topology, bodies, gravity, given, tau, wrenches, rows, dofs, scratch,
             shift_to_parent(row, rows[topology[i, PARENT]])
     for i in range(n):
         row = rows[i]
-        parent = topology[i, PARENT]
-        if parent < 0:
-            for k in range(3):
-                row[A + k] = row[C + k]
-                row[A + 3 + k] = row[C + 3 + k] - (
-                    row[k] * gravity[0] + row[3 + k] * gravity[1] + row[6 + k] * gravity[2]
-                )
-        else:
-            twist_to_child(row, rows[parent], A, row, A)
-            for k in range(6):
-                row[A + k] += row[C + k]
+        carry_acceleration(row, rows, topology[i, PARENT], gravity)
         for d in range(topology[i, V0], topology[i, V0] + topology[i, NV]):
             if given[d]:
                 for k in range(6):

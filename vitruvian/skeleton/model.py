@@ -80,11 +80,15 @@ class Skeleton:
     n_bones: int = field(init=False)
     n_q: int = field(init=False)
     n_v: int = field(init=False)
+    q_shape: tuple[int, ...] = field(init=False)  # (n_q,), ready for comparison
+    v_shape: tuple[int, ...] = field(init=False)  # (n_v,)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_bones", len(self.names))
         object.__setattr__(self, "n_q", int(self.q_start[-1]))
         object.__setattr__(self, "n_v", int(self.v_start[-1]))
+        object.__setattr__(self, "q_shape", (self.n_q,))
+        object.__setattr__(self, "v_shape", (self.n_v,))
 
     def index(self, name: str) -> int:
         """The number of the bone called `name`."""

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from vitruvian.skeleton.arguments import vector
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.ball import quaternion_rotation
 from vitruvian.skeleton.joints.base import BALL, FREE
@@ -28,7 +29,7 @@ Array = np.ndarray
 
 def passive_forces(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array:
     """Generalized forces [N m or N], (n_v,), of joint springs, dampers, limits and springs between bones."""
-    q, v = _contiguous(q, v)
+    q, v = vector(q, skeleton.n_q, "q"), vector(v, skeleton.n_v, "v")
     tau = np.zeros(skeleton.n_v)
     _joint_forces(skeleton, q, v, tau, _NONE, _NONE)
     if len(skeleton.springs):
@@ -38,7 +39,7 @@ def passive_forces(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array:
 
 def passive_derivatives(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array, Array]:
     """τ (n_v,), dτ/dq and dτ/dv (n_v, n_v) of `passive_forces`, exact."""
-    q, v = _contiguous(q, v)
+    q, v = vector(q, skeleton.n_q, "q"), vector(v, skeleton.n_v, "v")
     tau = np.zeros(skeleton.n_v)
     dq, dv = np.zeros((skeleton.n_v, skeleton.n_v)), np.zeros((skeleton.n_v, skeleton.n_v))
     _joint_forces(skeleton, q, v, tau, dq, dv)
@@ -55,7 +56,7 @@ def passive_derivatives(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> tuple
 
 def passive_energy(skeleton: Skeleton, q: ArrayLike) -> float:
     """Energy [J] stored in joint springs, limits and springs between bones."""
-    q, v = _contiguous(q, np.zeros(skeleton.n_v))
+    q, v = vector(q, skeleton.n_q, "q"), skeleton.still
     stored = _joint_forces(skeleton, q, v, np.zeros(skeleton.n_v), _NONE, _NONE)
     if len(skeleton.springs):
         lengths = spring_lengths(skeleton, q)
@@ -71,10 +72,6 @@ def spring_lengths(skeleton: Skeleton, q: ArrayLike) -> Array:
 
 
 _NONE = np.zeros((0, 0))
-
-
-def _contiguous(q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    return np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)
 
 
 def _ends(skeleton: Skeleton, poses: Array, side: int) -> Array:
@@ -169,7 +166,7 @@ def joint_forces(topology, q, v, neutral, k, d, low, high, kl, dl, tau, dq, dv):
         if not active:
             continue
         if turning:
-            _rotation_between(neutral, q, q0 if code == BALL else q0 + 3, y)
+            rotation_vector_between(neutral, q, q0 if code == BALL else q0 + 3, y)
             if code == FREE:
                 for c in range(3):
                     y[3 + c] = q[q0 + c] - neutral[q0 + c]
@@ -205,7 +202,7 @@ def joint_forces(topology, q, v, neutral, k, d, low, high, kl, dl, tau, dq, dv):
 
 
 @njit(cache=True)
-def _rotation_between(q0, q1, a, y):
+def rotation_vector_between(q0, q1, a, y):
     """y[0:3] = log of the rotation from the quaternion q0[a:a+4] to q1[a:a+4], in the body frame."""
     aw, ax, ay, az = q0[a], -q0[a + 1], -q0[a + 2], -q0[a + 3]
     bw, bx, by, bz = q1[a], q1[a + 1], q1[a + 2], q1[a + 3]

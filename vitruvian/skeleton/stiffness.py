@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from vitruvian.errors import InputError
 from vitruvian.skeleton.evaluate import GENERAL, NV, PARENT, V0
 from vitruvian.skeleton.kinematics import world_twists
 from vitruvian.skeleton.model import Skeleton, Workspace
@@ -37,7 +38,7 @@ def generalized_forces(
     Bone -1 is the world, on which forces have no effect."""
     poses, twists = world_twists(skeleton, q, workspace=workspace)
     sums = np.zeros((skeleton.n_bones, 12))
-    gather(poses, *_points(bones, points, forces), sums)
+    gather(poses, *_points(skeleton, bones, points, forces), sums)
     out = np.empty(skeleton.n_v)
     project(skeleton.topology, twists, sums, out)
     return out
@@ -58,19 +59,22 @@ def geometric_stiffness(
     work = skeleton.workspace if workspace is None else workspace
     poses, twists = world_twists(skeleton, q, workspace=work)
     sums = np.zeros((skeleton.n_bones, 12))
-    gather(poses, *_points(bones, points, forces), sums)
+    gather(poses, *_points(skeleton, bones, points, forces), sums)
     out = np.zeros((skeleton.n_v, skeleton.n_v))
     project(skeleton.topology, twists, sums, np.empty(skeleton.n_v))
     derive(skeleton.topology, poses, twists, sums, work.hessians, out)
     return out
 
 
-def _points(bones: ArrayLike, points: ArrayLike, forces: ArrayLike) -> tuple[Array, Array, Array]:
-    return (
-        np.ascontiguousarray(bones, dtype=np.int64).reshape(-1),
-        np.ascontiguousarray(points, dtype=np.float64).reshape(-1, 3),
-        np.ascontiguousarray(forces, dtype=np.float64).reshape(-1, 3),
-    )
+def _points(skeleton: Skeleton, bones: ArrayLike, points: ArrayLike, forces: ArrayLike) -> tuple[Array, Array, Array]:
+    b = np.ascontiguousarray(bones, dtype=np.int64).reshape(-1)
+    p = np.ascontiguousarray(points, dtype=np.float64).reshape(-1, 3)
+    f = np.ascontiguousarray(forces, dtype=np.float64).reshape(-1, 3)
+    if not len(b) == len(p) == len(f):
+        raise InputError(f"bones, points and forces must be as many, not {len(b)}, {len(p)} and {len(f)}")
+    if len(b) and not (b.min() >= -1 and b.max() < skeleton.n_bones):
+        raise InputError(f"bones must lie between -1 and {skeleton.n_bones - 1}, not {b.min()} to {b.max()}")
+    return b, p, f
 
 
 @njit(cache=True)
