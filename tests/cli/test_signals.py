@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM anywhere but in the stepping of a run: one line, status 130, nothing half written."""
 
+import ctypes
 import dataclasses
 import json
 import os
@@ -42,6 +43,33 @@ def test_a_model_being_built(here, monkeypatch, capsys, kind):
     assert said.err == "vitruvian: interrupted\n"
     assert json.loads(said.out) == {"error": "interrupted"}
     assert list(here.iterdir()) == []
+
+
+@KINDS
+def test_a_compiler_that_trips_over_its_own_interruption(here, monkeypatch, capsys, kind):
+    def build(parameters):
+        try:
+            pressed(kind)
+        except KeyboardInterrupt:
+            raise RuntimeError("no compiled object yet") from None
+
+    scene = dataclasses.replace(vitruvian.scenes.find("pendulum"), build=build)
+    monkeypatch.setattr(vitruvian.scenes, "find", lambda name: scene)
+    assert invoke(["info", "pendulum"]) == 130
+    assert capsys.readouterr().err == "vitruvian: interrupted\n"
+
+
+@KINDS
+def test_a_signal_inside_a_callback_that_cannot_raise(here, monkeypatch, capsys, kind):
+    def build(parameters):
+        ctypes.CFUNCTYPE(None)(lambda: pressed(kind))()
+        time.sleep(5.0)
+        raise AssertionError("the signal was not heard")
+
+    scene = dataclasses.replace(vitruvian.scenes.find("pendulum"), build=build)
+    monkeypatch.setattr(vitruvian.scenes, "find", lambda name: scene)
+    assert invoke(["info", "pendulum"]) == 130
+    assert capsys.readouterr().err == "vitruvian: interrupted\n"
 
 
 @KINDS

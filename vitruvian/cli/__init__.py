@@ -16,7 +16,7 @@ import typer
 
 from vitruvian import __version__
 from vitruvian.cli import looking, proving, running
-from vitruvian.cli.interruption import Interrupted, telling, terminable
+from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
 
@@ -42,8 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def invoke(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
     try:
-        with terminable():
-            status = typer.main.get_command(app)(args=arguments, prog_name="vitruvian", standalone_mode=False)
+        status = typer.main.get_command(app)(args=arguments, prog_name="vitruvian", standalone_mode=False)
         return int(status or 0)
     except typer.Exit as exit_:
         return exit_.exit_code

@@ -7,7 +7,9 @@ While a world is stepped `world.run` listens itself, so as to end between two st
 from __future__ import annotations
 
 import functools
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,29 +24,22 @@ class Interrupted(Exception):
 
 
 def telling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, with `KeyboardInterrupt` turned into `Interrupted`."""
+    """The command, heeding SIGINT and SIGTERM; either ends it with `Interrupted`."""
 
     @functools.wraps(command)
     def told(*arguments: Any, **options: Any) -> Any:
-        try:
-            return command(*arguments, **options)
-        except KeyboardInterrupt as error:
-            raise Interrupted(str(error) or "interrupted") from None
+        with _heeding(yields_to_runs=True) as stop:
+            try:
+                return command(*arguments, **options)
+            except KeyboardInterrupt as error:
+                raise Interrupted(str(error) or "interrupted") from None
+            except Exception:
+                if not stop.asked:
+                    raise
+                # A compiler that is broken off may trip over what it left undone.
+                raise Interrupted("interrupted") from None
 
     return told
-
-
-@contextmanager
-def terminable() -> Iterator[None]:
-    """Inside, SIGTERM is heard like Ctrl-C, unless someone else listens to it."""
-    if not _in_main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @dataclass
@@ -56,10 +51,16 @@ class Stop:
 def at_once() -> Iterator[Stop]:
     """Inside, a signal raises `KeyboardInterrupt` at once, even while a world is run, which leaves signals to us.
 
-    `asked` remembers it, in case the exception is swallowed on its way (from a callback out of compiled code it is).
+    `asked` remembers it, in case the exception is swallowed on its way.
     """
+    with _heeding(yields_to_runs=False) as stop:
+        yield stop
+
+
+@contextmanager
+def _heeding(*, yields_to_runs: bool) -> Iterator[Stop]:
     stop = Stop()
-    if not _in_main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield stop
         return
 
@@ -67,13 +68,22 @@ def at_once() -> Iterator[Stop]:
         stop.asked = True
         raise KeyboardInterrupt
 
+    ask.yields_to_runs = yields_to_runs  # type: ignore[attr-defined]
+
+    def swallowed(unraisable: Any) -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:
+            return told_before(unraisable)
+        # The signal came inside a callback out of compiled code, which cannot pass exceptions on: once more, later.
+        again = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    told_before = sys.unraisablehook
     before = {kind: signal.signal(kind, ask) for kind in KINDS}
+    sys.unraisablehook = swallowed
     try:
         yield stop
     finally:
+        sys.unraisablehook = told_before
         for kind, handler in before.items():
             signal.signal(kind, handler)
-
-
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

@@ -231,7 +231,7 @@ class _Stop:
 def _stop_signals() -> Iterator[_Stop]:
     """SIGINT and SIGTERM ask the run to stop after the present step; a second one stops it at once.
 
-    A caller that listens to signals in its own way goes on doing so.
+    A caller that listens to signals in its own way goes on doing so, unless its handler `yields_to_runs`.
     """
     stop = _Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -239,7 +239,12 @@ def _stop_signals() -> Iterator[_Stop]:
         return
     kinds = (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.getsignal(kind) for kind in kinds}
-    if any(callable(handler) and handler is not signal.default_int_handler for handler in before.values()):
+    if any(
+        callable(handler)
+        and handler is not signal.default_int_handler
+        and not getattr(handler, "yields_to_runs", False)
+        for handler in before.values()
+    ):
         yield stop
         return
 
