@@ -160,6 +160,56 @@ def test_bad_spring_is_refused_by_name(spring, message):
         build({"name": "arm"}, springs=[spring])
 
 
+@pytest.mark.parametrize("name", ["", "  ", None, 3])
+def test_a_name_must_be_a_string_that_says_something(name):
+    with pytest.raises(InputError, match="the name of a bone must be a string that is not empty"):
+        build({"name": name})
+    with pytest.raises(InputError, match="the name of a spring must be a string that is not empty"):
+        build({"name": "arm"}, springs=[(name, "arm", (0, 0, 0), None, (0, 0, 1), 1.0)])
+
+
+@pytest.mark.parametrize(("end", "where"), [("arm", "bone 'arm'"), (None, "the world")])
+def test_a_spring_from_a_bone_to_itself_is_refused(end, where):
+    with pytest.raises(InputError, match=f"'tie': both ends are on {where}"):
+        build({"name": "arm"}, springs=[("tie", end, (0, 0, 0), end, (0, 0, 1), 1.0)])
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_custom_joint_whose_function_raises_is_refused_with_its_own_words(which):
+    def broken(q):
+        raise KeyError("no such table")
+
+    functions = [lambda q: np.eye(4), lambda q: np.eye(6)[:, :1], lambda q: np.zeros((1, 1, 6))]
+    functions[which] = broken
+    name = ("transform", "jacobian", "hessian")[which]
+    with pytest.raises(InputError, match=f"bone 'arm': joint {name} cannot be evaluated.*KeyError: 'no such table'"):
+        build({"name": "arm", "joint": joints.Custom(1, *functions)})
+
+
+def test_custom_joint_with_too_few_start_coordinates_is_refused():
+    functions = [lambda q: np.eye(4), lambda q: np.eye(6)[:, :2], lambda q: np.zeros((2, 2, 6))]
+    with pytest.raises(InputError, match="bone 'arm': joint start needs 2 numbers"):
+        build({"name": "arm", "joint": joints.Custom(2, *functions, start=(0.0,))})
+
+
+def test_bad_control_frames_are_refused_with_their_number():
+    frames = np.array([exp_se3(0.3 * k * np.ones(6)) for k in range(7)])
+    bent, holed = frames.copy(), frames.copy()
+    bent[3, 0, 0] += 0.1
+    holed[5, 1, 3] = NAN
+    for bad, message in (
+        (bent, "control frame 3 is not a rigid motion"),
+        (holed, "control frame 5 holds a number that is not finite"),
+        (frames[:3], "3 control frames are too few for order 4"),
+        (frames[:0], "0 control frames are too few for order 4"),
+        ([["a"]], "control frames are not"),
+    ):
+        with pytest.raises(InputError, match=f"curve spline joint: {message}"):
+            joints.CurveSpline(bad)
+    with pytest.raises(InputError, match="spline joint: controls is not made of numbers"):
+        joints.SurfaceSpline([["a"]], [(0, 1)])
+
+
 def test_gravity_must_be_a_number():
     with pytest.raises(InputError, match="gravity"):
         SkeletonBuilder((0.0, 0.0, NAN))

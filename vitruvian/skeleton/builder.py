@@ -60,7 +60,10 @@ class SkeletonBuilder:
         limits: (low, high) of the coordinates; for ball and free joints of the rotation vector (and displacement) from
         neutral. A spline joint with an open domain takes the
         domain as its limits when limit_stiffness is given without them. The parent may be added later."""
+        _check_name(name, "bone")
         what = f"bone '{name}'"
+        if parent is not None and not isinstance(parent, str):
+            raise InputError(f"{what}: parent must be the name of a bone, not {parent!r}")
         if name in self._bones:
             raise InputError(f"{what}: this name is used twice")
         if not isinstance(joint, Joint):
@@ -112,7 +115,14 @@ class SkeletonBuilder:
         """A damped spring between a point of bone_a and one of bone_b [m] in their frames; None is the world.
 
         rest_length [m]: None takes the distance in the neutral pose."""
+        _check_name(name, "spring")
         what = f"spring '{name}'"
+        for bone in (bone_a, bone_b):
+            if bone is not None and not isinstance(bone, str):
+                raise InputError(f"{what}: an end must be the name of a bone or None, not {bone!r}")
+        if bone_a == bone_b:
+            where = "the world" if bone_a is None else f"bone '{bone_a}'"
+            raise InputError(f"{what}: both ends are on {where}, where it pulls nothing")
         if any(name == other[0] for other in self._springs):
             raise InputError(f"{what}: this name is used twice")
         points = []
@@ -242,6 +252,11 @@ def _check_resistance(skeleton: Skeleton) -> None:
     if weak.any():
         bone = skeleton.names[skeleton.dof_bone[int(np.flatnonzero(weak)[-1])]]
         raise InputError(f"bone '{bone}': nothing resists its joint; it needs rotational inertia or mass off the axis")
+
+
+def _check_name(name: object, kind: str) -> None:
+    if not (isinstance(name, str) and name.strip()):
+        raise InputError(f"the name of a {kind} must be a string that is not empty, not {name!r}")
 
 
 def _per_dof(value: ArrayLike, n: int, what: str, *, infinite: bool = False) -> Array:

@@ -60,15 +60,21 @@ class Se3Spline:
         periodic: bool = False,
         what: str = "spline",
     ) -> None:
-        G = np.array(frames, dtype=float)
+        try:
+            G = np.array(frames, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{what}: control frames are not (4, 4) arrays of numbers") from None
         if G.ndim != 3 or G.shape[1:] != (4, 4):
             raise InputError(f"{what}: control frames must have the shape (m, 4, 4), not {G.shape}")
-        if not np.isfinite(G).all():
-            raise InputError(f"{what}: a control frame holds a number that is not finite")
+        broken = ~np.isfinite(G).all(axis=(1, 2))
+        if broken.any():
+            raise InputError(f"{what}: control frame {int(np.argmax(broken))} holds a number that is not finite")
         R = G[:, :3, :3]
-        crooked = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2)) > 1e-6
-        if crooked.any() or (np.linalg.det(R) < 0.0).any():
-            raise InputError(f"{what}: a control frame is not a rigid motion (its rotation is not orthonormal)")
+        crooked = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0) > 1e-6
+        crooked |= np.linalg.det(R) < 0.0
+        if crooked.any():
+            at = int(np.argmax(crooked))
+            raise InputError(f"{what}: control frame {at} is not a rigid motion (its rotation is not orthonormal)")
         count = len(G) + 1 if periodic else len(G) - order + 2
         if count < 2:
             raise InputError(f"{what}: {len(G)} control frames are too few for order {order}")

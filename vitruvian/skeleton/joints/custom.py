@@ -51,27 +51,40 @@ class Custom(Joint):
         if not 1 <= self.n_dof <= 6:
             raise InputError(f"bone '{bone}': a joint has 1 to 6 degrees of freedom, not {self.n_dof}")
         q, n, step = self.zero(), self.n_dof, 1e-5
+        check_finite(q, f"bone '{bone}': joint start")
+        if q.shape != (n,):
+            raise InputError(f"bone '{bone}': joint start needs {n} numbers, got the shape {q.shape}")
         for name, function, shape in (
             ("transform", self.transform, (4, 4)),
             ("jacobian", self.jacobian, (6, n)),
             ("hessian", self.hessian, (n, n, 6)),
         ):
-            value = np.asarray(function(q), dtype=float)
+            value = _value(function, q, f"bone '{bone}': joint {name}")
             if value.shape != shape:
                 raise InputError(f"bone '{bone}': joint {name} has the shape {value.shape}, not {shape}")
             check_finite(value, f"bone '{bone}': joint {name}")
-        S, H = np.asarray(self.jacobian(q), dtype=float), np.asarray(self.hessian(q), dtype=float)
+        S, H = (_value(f, q, f"bone '{bone}': joint") for f in (self.jacobian, self.hessian))
         if np.linalg.svd(S, compute_uv=False)[-1] < 1e-9:
             raise InputError(f"bone '{bone}': the Jacobian of the joint loses rank at its start")
         for j in range(n):
             up, down = q.copy(), q.copy()
             up[j] += step
             down[j] -= step
-            twist = log_se3(inverse(self.transform(down)) @ np.asarray(self.transform(up))) / (2.0 * step)
+            ends = [_value(self.transform, x, f"bone '{bone}': joint transform") for x in (down, up)]
+            twist = log_se3(inverse(ends[0]) @ ends[1]) / (2.0 * step)
             if np.abs(twist - S[:, j]).max() > 1e-5 * (1.0 + np.abs(S).max()):
                 raise InputError(f"bone '{bone}': column {j} of the joint Jacobian disagrees with the joint transform")
-            slope = (np.asarray(self.jacobian(up)) - np.asarray(self.jacobian(down))) / (2.0 * step)
+            ends = [_value(self.jacobian, x, f"bone '{bone}': joint jacobian") for x in (down, up)]
+            slope = (ends[1] - ends[0]) / (2.0 * step)
             if np.abs(slope - H[:, j].T).max() > 1e-5 * (1.0 + np.abs(H).max()):
                 raise InputError(
                     f"bone '{bone}': the joint Hessian disagrees with the slope of its Jacobian along q_{j}"
                 )
+
+
+def _value(function: Callable[[Array], Array], q: Array, what: str) -> Array:
+    """function(q) as doubles; whatever it raises becomes an InputError that says `what` and why."""
+    try:
+        return np.asarray(function(q.copy()), dtype=float)
+    except Exception as error:  # the user's own code: anything may come
+        raise InputError(f"{what} cannot be evaluated at q = {q}: {type(error).__name__}: {error}") from error

@@ -51,13 +51,13 @@ class SurfaceSpline(Joint):
         home: ArrayLike | None = None,
         moving: bool = False,
     ) -> None:
+        check_finite(controls, "spline joint: controls")
         self.controls = np.array(controls, dtype=float)
         n = self.controls.ndim - 1
         if n not in (1, 2, 3) or self.controls.shape[0] != 6:
             raise InputError(
                 f"spline joint: controls must have the shape (6, m_1, ..., m_n), not {self.controls.shape}"
             )
-        check_finite(self.controls, "spline joint: controls")
         self.n_v = n
         self.bounds = np.array(domain, dtype=float).reshape(n, 2)
         self.order = order
