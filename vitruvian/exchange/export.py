@@ -57,6 +57,6 @@ def _writer(what: str, writers: dict[str, str], others: dict[str, str], out: Pat
         return writers[suffix]
     can = f"it can be written as {', '.join(sorted(writers))}" if writers else "there is no format for it yet"
     if suffix in others:
-        other = "the name of a model (see `vitruvian info`)" if what == "a recording" else "a recording or a scene"
-        raise InputError(f"{out.name}: {what} cannot be written as {suffix}, which is for {other}; {can}")
+        other = "a model" if what == "a recording" else "a recording"
+        raise InputError(f"{out.name}: {suffix} holds {other}, not {what}; {can}")
     raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"'{out}' has no suffix; {can}")
