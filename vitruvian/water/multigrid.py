@@ -109,20 +109,28 @@ def solve(
         _precondition(levels, r, z)
         if pockets is not None:
             remove_means(z, pockets)
-        new = _dot(r, z, s.top, partial)
+        _dot(r, z, s.top, partial)
+        new = _sum(partial)
         if not np.isfinite(new):
             return done, float("nan")
         _direction(p, z, new / old if done else 0.0, s.top)
-        curvature = _apply(s.cx, s.cy, s.cz, s.diagonal, s.top, p, y, partial)
+        _apply(s.cx, s.cy, s.cz, s.diagonal, s.top, p, y, partial)
         if extra is not None:
             extra(p, y)
-            curvature = _dot(p, y, s.top, partial)
+            _dot(p, y, s.top, partial)
+        curvature = _sum(partial)
         if curvature <= 0.0:
             break
-        worst = _advance(x, r, p, y, new / curvature, s.top, partial)
+        _advance(x, r, p, y, new / curvature, s.top, partial)
+        worst = float(partial[1:-1].max())
         old = new
         done += 1
     return done, worst / scale
+
+
+def _sum(partial: Array) -> float:
+    """Sum over slabs, in the same order whatever the number of threads."""
+    return float(partial[1:-1].sum())
 
 
 def remove_means(a: Array, pockets: Array) -> None:
@@ -316,7 +324,7 @@ _coarsen_serial = njit(cache=True)(_coarsen_py)
 
 @njit(cache=True, parallel=True)
 def _apply(cx, cy, cz, diagonal, top, x, y, partial):
-    """y = A x; returns x.y."""
+    """y = A x; leaves x.y per slab in `partial` (a sum here would be split among threads)."""
     for ii in prange(1, x.shape[0] - 1):
         i = np.int64(ii)
         total = 0.0
@@ -334,7 +342,6 @@ def _apply(cx, cy, cz, diagonal, top, x, y, partial):
                 y[i, j, k] = a
                 total += a * x[i, j, k]
         partial[i] = total
-    return partial[1:-1].sum()
 
 
 @njit(cache=True, parallel=True)
@@ -346,7 +353,6 @@ def _dot(a, b, top, partial):
             for k in range(1, top[i, j]):
                 total += a[i, j, k] * b[i, j, k]
         partial[i] = total
-    return partial[1:-1].sum()
 
 
 @njit(cache=True, parallel=True)
@@ -360,7 +366,7 @@ def _direction(p, z, beta, top):
 
 @njit(cache=True, parallel=True)
 def _advance(x, r, p, y, alpha, top, partial):
-    """x += alpha p, r -= alpha y; returns max |r|."""
+    """x += alpha p, r -= alpha y; leaves max |r| per slab in `partial`."""
     for ii in prange(1, x.shape[0] - 1):
         i = np.int64(ii)
         worst = 0.0
@@ -370,4 +376,3 @@ def _advance(x, r, p, y, alpha, top, partial):
                 r[i, j, k] -= alpha * y[i, j, k]
                 worst = max(worst, abs(r[i, j, k]))
         partial[i] = worst
-    return partial[1:-1].max()

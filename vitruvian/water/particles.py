@@ -77,8 +77,8 @@ def shift_markers(tank: Tank, state: WaterState, shift: float) -> None:
 def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
     """Water markers far outside the water become spray; drops back in the water rejoin it.
 
-    Air markers deep in the water or in a closed pocket are given up: this fluid has no air that could hold a bubble open,
-    and markers that went on carving it would eat the water around.
+    Air markers deep in the water or in a closed pocket are given up: this fluid has no air that could hold a bubble
+    open, and markers that went on carving it would eat the water around.
     """
     h = tank.cell
     if len(state.markers):
