@@ -88,7 +88,7 @@ def aba(topology, bodies, gravity, tau, wrenches, rows, dofs, out):
     for i in range(n):
         row = rows[i]
         code, v0, parent = topology[i, CODE], topology[i, V0], topology[i, PARENT]
-        if parent < 0:  # as `carry_acceleration`, whose call would cost 6 % of the whole here
+        if parent < 0:  # written out in each recursion: a call per bone would cost up to a tenth of the whole
             for k in range(3):
                 row[A + k] = row[C + k]
                 # a world that accelerates upwards is a world with gravity

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from vitruvian.skeleton.arguments import NO_WRENCHES, vector, wrench_rows, wrong_shape
 from vitruvian.skeleton.articulated import eliminate, rigid_inertia, shift_to_parent, solve_column
 from vitruvian.skeleton.crba import composite_force
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, F, S, prepare
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
-from vitruvian.skeleton.recursion import carry_acceleration, spread_velocities, subtract_wrenches
+from vitruvian.skeleton.recursion import spread_velocities, subtract_wrenches, twist_to_child
 from vitruvian.skeleton.rnea import inverse_dynamics
 
 Array = np.ndarray
@@ -81,7 +81,17 @@ def hybrid(topology, bodies, gravity, given, tau, wrenches, rows, dofs, scratch,
             shift_to_parent(row, rows[topology[i, PARENT]])
     for i in range(n):
         row = rows[i]
-        carry_acceleration(row, rows, topology[i, PARENT], gravity)
+        parent = topology[i, PARENT]
+        if parent < 0:
+            for k in range(3):
+                row[A + k] = row[C + k]
+                row[A + 3 + k] = row[C + 3 + k] - (
+                    row[k] * gravity[0] + row[3 + k] * gravity[1] + row[6 + k] * gravity[2]
+                )
+        else:
+            twist_to_child(row, rows[parent], A, row, A)
+            for k in range(6):
+                row[A + k] += row[C + k]
         for d in range(topology[i, V0], topology[i, V0] + topology[i, NV]):
             if given[d]:
                 for k in range(6):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from vitruvian.skeleton.evaluate import MASS, PARENT, A, C, F, P, U, V
+from vitruvian.skeleton.evaluate import MASS, PARENT, C, F, P, U, V
 
 
 @njit(cache=True)
@@ -25,19 +25,6 @@ def twist_to_child(row, a, column, target, target_column):
     target[target_column + 3] = row[0] * v0 + row[3] * v1 + row[6] * v2
     target[target_column + 4] = row[1] * v0 + row[4] * v1 + row[7] * v2
     target[target_column + 5] = row[2] * v0 + row[5] * v1 + row[8] * v2
-
-
-@njit(cache=True)
-def carry_acceleration(row, rows, parent, gravity):
-    """v̇ = Ad⁻¹ v̇_parent + c; a world that accelerates upwards is a world with gravity."""
-    if parent < 0:
-        for k in range(3):
-            row[A + k] = row[C + k]
-            row[A + 3 + k] = row[C + 3 + k] - (row[k] * gravity[0] + row[3 + k] * gravity[1] + row[6 + k] * gravity[2])
-    else:
-        twist_to_child(row, rows[parent], A, row, A)
-        for k in range(6):
-            row[A + k] += row[C + k]
 
 
 @njit(cache=True)

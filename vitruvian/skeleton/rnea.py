@@ -11,14 +11,14 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from vitruvian.skeleton.arguments import NO_WRENCHES, vector, wrench_rows
-from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, F, S, prepare
+from vitruvian.skeleton.evaluate import NV, PARENT, V0, A, C, F, S, prepare
 from vitruvian.skeleton.model import Skeleton, Workspace
 from vitruvian.skeleton.recursion import (
     add_wrench_to_parent,
-    carry_acceleration,
     momentum,
     spread_velocities,
     subtract_wrenches,
+    twist_to_child,
 )
 
 Array = np.ndarray
@@ -58,7 +58,17 @@ def rnea(topology, bodies, gravity, a, wrenches, rows, dofs, out):
     n = topology.shape[0]
     for i in range(n):
         row = rows[i]
-        carry_acceleration(row, rows, topology[i, PARENT], gravity)
+        parent = topology[i, PARENT]
+        if parent < 0:
+            for k in range(3):
+                row[A + k] = row[C + k]
+                row[A + 3 + k] = row[C + 3 + k] - (
+                    row[k] * gravity[0] + row[3 + k] * gravity[1] + row[6 + k] * gravity[2]
+                )
+        else:
+            twist_to_child(row, rows[parent], A, row, A)
+            for k in range(6):
+                row[A + k] += row[C + k]
         for d in range(topology[i, V0], topology[i, V0] + topology[i, NV]):
             for k in range(6):
                 row[A + k] += dofs[d, S + k] * a[d]
