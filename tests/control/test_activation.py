@@ -77,6 +77,33 @@ def test_coactivation_adds_no_torque(parts):
     assert tone.added.sum() > 0.0
 
 
+@pytest.mark.parametrize("gamma", [0.2, 5.0])
+def test_coactivation_fills_the_room_below_full_activation_and_no_more(gamma):
+    R, torque, _, w = problem(7, 8, 60)
+    map_, solver = TorqueMap.from_dense(R), ActivationSolver(upper=1.0)
+    alone = solver.solve(map_, torque, w).activation
+    tone = activate(solver, map_, torque, gamma, w, Warm())
+    assert tone.agonist.exact
+    assert map_.torques(tone.activation) == pytest.approx(torque, abs=1e-7 * np.abs(torque).max())
+    free = activate(ActivationSolver(upper=None), map_, map_.torques(alone), gamma, w, Warm())
+    if gamma == 0.2 and (alone + free.added).max() <= 1.0:
+        assert tone.share == 1.0
+    else:
+        assert 0.0 < tone.share < 1.0
+        assert tone.activation.max() == pytest.approx(1.0, abs=1e-12)  # the fullest muscle is just full
+    assert tone.activation.max() <= 1.0 + 1e-12
+
+
+def test_a_muscle_that_gives_all_it_has_leaves_no_room_for_coactivation():
+    R = np.array([[1.0, -1.0]])
+    tone = activate(ActivationSolver(upper=1.0), TorqueMap.from_dense(R), np.array([1.0]), 1.0, np.ones(2), Warm())
+    assert tone.share == pytest.approx(0.0, abs=1e-6)
+    assert tone.activation == pytest.approx([1.0, 0.0], abs=1e-6)
+    half = activate(ActivationSolver(upper=1.0), TorqueMap.from_dense(R), np.array([0.8]), 1.0, np.ones(2), Warm())
+    assert half.share == pytest.approx(0.25)  # 0.8 + c (0.8 + 0) <= 1
+    assert half.activation == pytest.approx([1.0, 0.2])
+
+
 def test_by_region_gives_the_same_torque():
     rng = np.random.default_rng(11)
     R = rng.normal(size=(9, 70))
@@ -89,6 +116,18 @@ def test_by_region_gives_the_same_torque():
     a = by_region(ActivationSolver(upper=None), map_, torque, row_part, np.array([0.0, 0.5, 1.0]), np.ones(70), {})
     assert R @ a == pytest.approx(torque, abs=1e-7)
     assert a.min() >= 0.0
+
+
+def test_by_region_stays_below_full_activation_too():
+    rng = np.random.default_rng(11)
+    R = rng.normal(size=(4, 40))
+    R[2:, 20:] = 0.0
+    map_, warm = TorqueMap.from_dense(R), {}
+    torque = R @ rng.uniform(0.0, 0.3, 40)
+    a = by_region(ActivationSolver(), map_, torque, np.array([0, 0, 1, 1]), np.array([9.0, 9.0]), np.ones(40), warm)
+    assert R @ a == pytest.approx(torque, abs=1e-7)
+    assert 0.9 < a.max() <= 1.0 + 1e-12
+    assert min(w.share for w in warm.values()) < 1.0
 
 
 def test_negative_coactivation_is_refused():

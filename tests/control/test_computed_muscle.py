@@ -7,8 +7,8 @@ from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics
-from vitruvian.skeleton import difference, integrate
-from vitruvian.world.body import BodySimulation, Push
+from vitruvian.skeleton import Inertia, difference, integrate
+from vitruvian.world.body import BodySimulation, Held, Push
 from vitruvian.world.world import World
 
 
@@ -63,6 +63,46 @@ def test_excitations_make_up_for_the_activation_lag(body, motion):
     errors = [worst_error(World(simulation, c, frame_rate=60.0, substeps=8), motion, 0.8) for c in (knowing, blind)]
     assert errors[0] < 4.0
     assert errors[0] < 0.7 * errors[1]
+
+
+def test_a_load_is_sensed_as_one_minus_the_exponential_of_time_over_lag(body, motion):
+    still = KeyMotion.through(body, [0.0], [motion.keys[0]])
+    held = [Held("Ha_l", Inertia(2.0), start=0.1), Held("Ul_l", Inertia(1.0))]
+    simulation = BodySimulation(body, motion.keys[0], drawn=False, held=held)
+    lag, hand = 0.15, body.skeleton.index("Ha_l")
+    control = ComputedMuscleControl(body, simulation.new_stepper(), still, Gains(sensor_lag=lag))
+    own, state = control.start(np.random.default_rng(0)), simulation.start(np.random.default_rng(0))
+    dt, seen = 0.005, []
+    for k in range(100):
+        simulation._surroundings(state, k * dt)
+        control.act(own, state, k * dt, dt)
+        seen.append(own.sensed_load[hand, 0])
+    t = np.arange(1, 101) * dt  # sensed at the end of the step
+    expected = np.where(t > 0.1 + 1e-9, 2.0 * (1.0 - np.exp(-(t - 0.1) / lag)), 0.0)
+    assert seen == pytest.approx(expected, abs=1e-9)
+    assert own.sensed_load[body.skeleton.index("Ul_l"), 0] == pytest.approx(1.0)  # there from the start: known
+
+
+def test_torque_that_muscles_cannot_give_is_recorded_with_its_joint(body, motion):
+    still = KeyMotion.through(body, [0.0], [motion.keys[0]])
+    shown = {}
+    for mass in (0.5, 60.0):
+        simulation = BodySimulation(
+            body, motion.keys[0], drawn=False, held=[Held("Ha_l", Inertia(mass, (0.1, 0.0, 0.0)))]
+        )
+        control = ComputedMuscleControl(body, simulation.new_stepper(), still, Gains(sensor_lag=0.0))
+        state = simulation.start(np.random.default_rng(0))
+        controls = control.act(control.start(np.random.default_rng(0)), state, 0.0, 0.001)
+        shown[mass] = simulation.observe(state, controls, 0.0).signals
+    assert shown[0.5]["missing_torque"] < 1e-6
+    assert shown[60.0]["missing_torque"] > 5.0
+    assert body.coordinate_names[int(shown[60.0]["missing_at"])].split()[0] in (
+        "Hu_l",
+        "Ul_l",
+        "Ha_l",
+        "Rad_l",
+        "Cla_l",
+    )
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.2])

@@ -5,6 +5,9 @@
 With one coactivation g for the whole body the added part g (a_g + a_n) has no torque at all. With a g per body part,
 muscles that reach from one part to another leave some torque t over; a third solve of R y = -t, y >= 0 takes it back
 exactly.
+Muscles at most fully active (`upper`) leave only so much room. The added part has no torque at any scale, so it is
+scaled down as a whole to the largest share that fits, and the share is reported: a muscle that already pulls with all
+it has leaves none. Part by part, each part has its own share.
 `by_region` is Lee's cheaper order of work: limbs and neck first, each alone, then the trunk carries what they leave
 on it.
 """
@@ -29,6 +32,7 @@ class Warm:
     antagonist: Array = field(default_factory=lambda: np.zeros(0))
     balance: Array = field(default_factory=lambda: np.zeros(0))
     limited: bool = False  # the muscles could not give the last torque
+    share: float = 1.0  # of the coactivation asked for, at the last solve
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Tone:
     activation: Array  # shape (n_muscles,)
     agonist: Activations
     added: Array  # what coactivation added, shape (n_muscles,): no torque
+    share: float = 1.0  # of the coactivation asked for that fits below the solver's `upper`: reached g = share * g
 
 
 def activate(
@@ -49,17 +54,21 @@ def activate(
         raise InputError(f"coactivation must not be negative, got {gamma.min():g}")
     agonist = solver.solve(R, torque, weight, _start(warm.agonist), limited=warm.limited)
     warm.agonist, warm.limited = agonist.multiplier, not agonist.exact
+    warm.share = 1.0
     if not gamma.any():
         return Tone(agonist.activation, agonist, np.zeros_like(weight))
-    antagonist = solver.solve(R, -R.torques(agonist.activation), weight, _start(warm.antagonist))
+    free = replace(solver, upper=None)  # the bound is kept below, on the sum
+    antagonist = free.solve(R, -R.torques(agonist.activation), weight, _start(warm.antagonist))
     warm.antagonist = antagonist.multiplier
     added = gamma * (agonist.activation + antagonist.activation)
     left = R.torques(added)
     if np.abs(left).max() > 1e-9 * max(1.0, np.abs(torque).max()):
-        balance = solver.solve(R, -left, weight, _start(warm.balance))
+        balance = free.solve(R, -left, weight, _start(warm.balance))
         warm.balance = balance.multiplier
         added = added + balance.activation
-    return Tone(agonist.activation + added, agonist, added)
+    warm.share = _share(agonist.activation, added, solver.upper)
+    added = warm.share * added
+    return Tone(agonist.activation + added, agonist, added, warm.share)
 
 
 def by_region(
@@ -83,7 +92,6 @@ def by_region(
         wanted = torque[rows] - dense[rows] @ activation
         sub = TorqueMap.from_dense(dense[np.ix_(rows, mine)])
         part_solver = solver if solver.slack is None else replace(solver, slack=solver.slack[rows])
-        solver if solver.slack is None else replace(solver, slack=solver.slack[rows])
         tone = activate(
             part_solver, sub, wanted, float(coactivation[part]), weight[mine], warm.setdefault(int(part), Warm())
         )
@@ -97,6 +105,15 @@ def muscle_parts(R: TorqueMap, row_part: Array) -> Array:
     out = np.zeros(len(R.row_start) - 1, dtype=np.int64)
     np.maximum.at(out, np.repeat(np.arange(len(out)), np.diff(R.row_start)), part)
     return out
+
+
+def _share(agonist: Array, added: Array, upper: float | None) -> float:
+    """The largest c <= 1 with agonist + c added <= upper; both shape (n_muscles,)."""
+    grows = added > 0
+    if upper is None or not grows.any():
+        return 1.0
+    room = np.maximum(0.0, upper - agonist[grows])
+    return float(min(1.0, (room / added[grows]).min()))
 
 
 def _start(multiplier: Array) -> Array | None:

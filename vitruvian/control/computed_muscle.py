@@ -11,7 +11,7 @@ is what lags. The pelvis is held by the world, or driven by a fictitious wrench 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numba as nb
 import numpy as np
@@ -50,6 +50,10 @@ class MuscleControls:
 
     excitation: Array  # shape (n_muscles,)
     root: Array  # fictitious wrench on the pelvis in its frame (moment, force), shape (6,); zero when it is held
+    _: KW_ONLY
+    missing: float = 0.0  # largest torque that the muscles could not give at the last decision [N m]
+    missing_at: int = -1  # its coordinate, as in `Body.coordinate_names`; -1 before the first decision
+    share: float = 1.0  # of the coactivation asked for that fitted below full activation, least of all parts
 
 
 @dataclass
@@ -61,8 +65,9 @@ class ControllerState:
     sensed_load: Array  # shape (n_bones, 10)
     sensed_wrench: Array  # shape (n_bones, 6)
     next_decision: float = 0.0  # [s]
-    short: float = 0.0  # largest torque that the muscles could not give at the last decision [N m]
-    short_row: int = -1  # its coordinate
+    missing: float = 0.0  # as in `MuscleControls`
+    missing_at: int = -1
+    share: float = 1.0
     iterations: int = 0  # Newton steps of the last decision
     fresh: bool = True
     warm: Warm = field(default_factory=Warm)
@@ -114,7 +119,9 @@ class ComputedMuscleControl:
         if time >= own.next_decision - 1e-9:
             self._decide(own, state, time, dt)
             own.next_decision = time + 1.0 / self.gains.rate
-        return MuscleControls(own.excitation.copy(), own.root.copy())
+        return MuscleControls(
+            own.excitation.copy(), own.root.copy(), missing=own.missing, missing_at=own.missing_at, share=own.share
+        )
 
     def wanted_acceleration(self, state: BodyState, time: float) -> Array:
         """a* of (5.3), shape (n_v,)."""
@@ -141,14 +148,14 @@ class ComputedMuscleControl:
             warm = {PARTS.index(k): w for k, w in own.regions.items()}
             a = by_region(self.solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)
             own.regions = {PARTS[k]: w for k, w in warm.items()}
-            missing = demand.map.torques(a) - demand.torque
+            own.share = min(w.share for w in warm.values())
         else:
             tone = activate(self.solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
-            a, missing = tone.activation, tone.agonist.residual
-            own.iterations = tone.agonist.iterations
-        missing = np.where(self._slack > 0, 0.0, missing)
-        own.short_row = int(np.argmax(np.abs(missing))) if len(missing) else -1
-        own.short = float(np.abs(missing).max(initial=0.0))
+            a, own.share, own.iterations = tone.activation, tone.share, tone.agonist.iterations
+        missing = np.where(self._slack > 0, 0.0, np.abs(demand.map.torques(a) - demand.torque))
+        if len(missing):
+            row = int(np.argmax(missing))
+            own.missing, own.missing_at = float(missing[row]), int(self.inverse.driven[row])
         if self.dynamics is None:
             own.excitation = a
         else:

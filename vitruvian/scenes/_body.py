@@ -13,6 +13,7 @@ from vitruvian.mesh import cylinder, join, moved
 from vitruvian.skeleton import Inertia
 from vitruvian.spatial import transform
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation
+from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter
 from vitruvian.world.stage import Mesh, Signal
 from vitruvian.world.world import World
@@ -89,6 +90,16 @@ def controlled_world(
         regions=regions,
     )
     return World(simulation, controller, frame_rate=FRAME_RATE, substeps=int(steps))
+
+
+def missing_metrics(recording: Recording) -> dict[str, float]:
+    """Where muscles fell short: the largest missing torque [N m] and its coordinate, -1 below 0.001 N m.
+
+    The number counts in `human().coordinate_names`."""
+    missing = recording.signals["missing_torque"]
+    worst = int(np.argmax(missing))
+    at = float(recording.signals["missing_at"][worst]) if missing[worst] > 1e-3 else -1.0
+    return {"largest_missing_torque_nm": float(missing[worst]), "missing_torque_coordinate": at}
 
 
 def deviation(signal: Array) -> Array:

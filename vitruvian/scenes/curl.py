@@ -25,6 +25,7 @@ from vitruvian.scenes._body import (
     deviation,
     dumbbell,
     dumbbell_mesh,
+    missing_metrics,
     tracking_measures,
 )
 from vitruvian.world.body import BodySimulation, Held
@@ -73,6 +74,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     rms = float(np.sqrt(np.mean([off[n][before] ** 2 for n in ("elbow", "elbow_right")])))
     report.metrics["tracking_rms_deg"] = rms
     report.metrics["largest_activation"] = float(recording.signals["activation"][:, 1].max())
+    report.metrics |= missing_metrics(recording)
     report.checks["elbows follow the motion within 2 degrees rms"] = rms < 2.0
     if after.any() and time[-1] >= at + 1.0:
         dip = max(float(np.abs(off[n][after]).max()) for n in WATCHED)

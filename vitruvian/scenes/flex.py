@@ -13,7 +13,15 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.scenes._body import RATE, STEPS, controlled_world, dumbbell, dumbbell_mesh, tracking_measures
+from vitruvian.scenes._body import (
+    RATE,
+    STEPS,
+    controlled_world,
+    dumbbell,
+    dumbbell_mesh,
+    missing_metrics,
+    tracking_measures,
+)
 from vitruvian.world.body import BodySimulation, Held
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -42,6 +50,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report = Report()
     report.metrics["tracking_rms_deg"] = float(np.sqrt(np.mean(error**2)))
     report.metrics["largest_activation"] = float(recording.signals["activation"][:, 1].max())
+    report.metrics |= missing_metrics(recording)
     report.metrics["elbow_range_deg"] = float(bend.max() - bend.min())
     report.checks["all joints follow within 2 degrees rms"] = report.metrics["tracking_rms_deg"] < 2.0
     if recording.time[-1] > 3.0:

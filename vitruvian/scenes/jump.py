@@ -18,7 +18,7 @@ from vitruvian.anatomy import Body, human
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
 from vitruvian.muscle.implicit import Contacts
-from vitruvian.scenes._body import STEPS, controlled_world, tracking_measures
+from vitruvian.scenes._body import STEPS, controlled_world, missing_metrics, tracking_measures
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -89,6 +89,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "body_weight_n": 86.605 * 9.81,
         "tracking_rms_deg": float(np.degrees(np.sqrt(np.mean(s["error"] ** 2)))),
     }
+    report.metrics |= missing_metrics(recording)
     report.checks["joints follow within 4 degrees rms"] = report.metrics["tracking_rms_deg"] < 4.0
     if time[-1] >= 2.5:
         report.checks["both feet leave the ground by 5 cm"] = report.metrics["clearance_m"] > 0.05

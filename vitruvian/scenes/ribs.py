@@ -17,7 +17,7 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.scenes._body import RATE, STEPS, tracking_measures
+from vitruvian.scenes._body import RATE, STEPS, missing_metrics, tracking_measures
 from vitruvian.spatial import log_so3
 from vitruvian.world.body import CAMERAS, BodyMeasure, BodyNow, BodySimulation
 from vitruvian.world.recording import Recording
@@ -76,6 +76,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "rib7_rise_mm": float(lift[1]),
         "sternum_rise_mm": float(lift[2]),
     }
+    report.metrics |= missing_metrics(recording)
     report.checks["lower ribs turn by a human breath (rib 7: 0.7 to 7 degrees)"] = bool(
         0.7 <= turn[1] <= FULL_BREATH["Rb7"]
     )

@@ -161,6 +161,9 @@ class BodySimulation:
         signals = (
             Signal("activation", "1", "muscle activation", ("mean", "largest")),
             Signal("muscle_power", "W", "power that muscles deliver"),
+            Signal("missing_torque", "N m", "largest joint torque that muscles cannot give"),
+            Signal("missing_at", "1", "its coordinate, as numbered in coordinate_names of the body; -1 for none"),
+            Signal("tone_share", "1", "share of the coactivation asked for that fits below full activation"),
         )
         return Stage(
             bodies=self.body.skeleton.names,
@@ -185,6 +188,9 @@ class BodySimulation:
         signals: dict[str, Any] = {
             "activation": np.array([a.mean(), a.max(initial=0.0)]),
             "muscle_power": -float(work.tension[0] @ work.rate),
+            "missing_torque": 0.0 if controls is None else controls.missing,
+            "missing_at": -1.0 if controls is None else float(controls.missing_at),
+            "tone_share": 1.0 if controls is None else controls.share,
         }
         for x in self.measures:
             value = np.asarray(x.value(now), dtype=float)
