@@ -21,7 +21,7 @@ from vitruvian.water.state import WaterState
 LAYERS = 7
 AIR = 2.0  # cells of air in which the extension is made divergence-free
 SOFTNESS = 1e-2  # of that projection: keeps pockets without an outlet solvable
-TOLERANCE = 1e-3
+TOLERANCE = 1e-2
 Array = np.ndarray
 
 

@@ -18,7 +18,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
-SMALLEST, LARGEST = 0.1, 0.5  # particle radius in cells
+SMALLEST, LARGEST = 0.1, 0.25  # particle radius in cells
 REACH = 2.0  # cells from the surface in which particles are kept
 ESCAPE = 0.75  # cells on the wrong side at which a water particle becomes spray and an air particle is lost
 
@@ -124,7 +124,11 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
         value = np.empty(len(points))
         sample_linear(state.phi, points, 0.5, value)
         own = value * state.marker_side
-        _keep_markers(state, own < (REACH + 1.0) * h)
+        keep = own < (REACH + 1.0) * h
+        # where the flow converges markers pile up; a cell needs no more than it is given
+        surplus = np.zeros(len(points), bool)
+        _surplus(points, state.marker_side, np.zeros((2, *tank.shape), np.int32), tank.particles, surplus)
+        _keep_markers(state, keep & ~surplus)
     points = to_cells(state.markers, state.origin, h)
     count = np.zeros((2, *tank.shape), np.int32)
     _count(points, state.marker_side, count)
@@ -226,6 +230,18 @@ def _stamp(phi, points, radius, h):
                 for k in range(max(k0, 0), min(k0 + 2, nz)):
                     d = h * np.sqrt((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2)
                     phi[i, j, k] = min(phi[i, j, k], d - radius[n])
+
+
+@njit(cache=True)
+def _surplus(points, side, count, most, surplus):
+    """Mark those markers of a side that come after the first `most` of their cell."""
+    _, nx, ny, nz = count.shape
+    for n in range(points.shape[0]):
+        i, j, k = int(points[n, 0]), int(points[n, 1]), int(points[n, 2])
+        if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz:
+            s = 0 if side[n] < 0 else 1
+            count[s, i, j, k] += 1
+            surplus[n] = count[s, i, j, k] > most
 
 
 @njit(cache=True)
