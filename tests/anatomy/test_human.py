@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,8 @@ from vitruvian.anatomy import arm, human, legs, neck, torso, upper_body
 from vitruvian.anatomy.models import MODELS, describe
 from vitruvian.errors import InputError
 from vitruvian.muscle import lengths, moment_arms
-from vitruvian.skeleton import bone_poses, integrate, world_twists
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +85,53 @@ def test_height_and_mass_scale_bones_and_muscles_together():
     assert small.muscles.f_max == pytest.approx(m / s * large.muscles.f_max)
     k = small.skeleton.forces.stiffness[6:] / large.skeleton.forces.stiffness[6:]
     assert k == pytest.approx(m * s)
+    turning, still = (mass_matrix(b.skeleton, b.default_q)[6:, 6:] for b in (small, large))  # all joints turn
+    assert turning == pytest.approx(m * s**2 * still, rel=1e-9, abs=1e-12)
     length = lengths(small.muscles, bone_poses(small.skeleton, small.default_q))
     assert length == pytest.approx(small.muscles.rest_length, abs=1e-12)
+
+
+@pytest.mark.parametrize(("bone", "stop"), [("Ul_l", 200.0), ("Tfp_r", 1500.0)])
+def test_a_hinge_driven_past_its_stop_is_pushed_back_by_it(body, bone, stop):
+    s = body.skeleton
+    at, place = s.v_slice(bone).start, s.q_slice(bone)
+    assert s.forces.limit_stiffness[at] == pytest.approx(stop)
+    none = np.zeros(s.n_v)
+    stopless = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
+    past = []
+    for skeleton in (s, stopless):
+        q, v = body.default_q.copy(), np.zeros(s.n_v)
+        q[place] = s.forces.high[at] + np.radians(5.0)
+        stepper = BodyStepper(skeleton, body.muscles, held=np.arange(s.n_v) != at)
+        for _ in range(50):
+            q, v = stepper.step(q, v, np.zeros(body.muscles.n_muscles), 0.001)
+        past.append(np.degrees(q[place][0] - s.forces.high[at]))
+    assert past[0] < -2.0
+    assert past[1] > 2.0  # ligaments and passive muscle alone are slower
+
+
+def test_cartilage_springs_are_5_kn_per_metre(body):
+    springs = body.skeleton.springs
+    assert len(springs.names) == 18
+    assert springs.stiffness == pytest.approx(5000.0)
+    assert springs.damping == pytest.approx(50.0)
+
+
+def test_corrections_reach_the_muscles(body):
+    printed = human("printed")
+    assert (len(body.notes), len(printed.notes)) == (120, 3)
+    arms = [moment_arms(b.muscles, *world_twists(b.skeleton, b.default_q))[1].dense() for b in (body, printed)]
+    for muscle, coordinate, corrected, before in (
+        ("quadratus_lumborum_01_l", "L5 rotvec_y", -103.8, 0.0),  # its origin is on the pelvis, not on L5
+        ("biceps_brachii_01_l", "Ul_l hinge_1", -17.4, -23.5),
+        ("rectus_femoris_01_l", "Tfp_l hinge_1", 44.5, 44.5),
+    ):
+        row, column = body.muscles.index(muscle), body.coordinate_names.index(coordinate)
+        assert [1e3 * a[row, column] for a in arms] == pytest.approx([corrected, before], abs=0.1)
+    for muscle, factor in (("rotatores_01_l", 6.0), ("multifidus_01_l", 4.0)):
+        i = body.muscles.index(muscle)
+        ratio = body.muscles.f_max[i] / (0.3e6 * body.muscles.pcsa[i])
+        assert ratio == pytest.approx(factor)
 
 
 def test_spline_knee_turns_as_far_as_its_coordinate_says_and_glides():
@@ -122,6 +170,8 @@ def test_spline_shoulder_keeps_the_acromion_at_the_clavicles_end():
         ({"parameters": "perfect"}, "unknown parameter set 'perfect'"),
         ({"feet": "webbed"}, "unknown feet 'webbed'"),
         ({"height": 12.0}, "height must lie between"),
+        ({"height": "a"}, "height must be a number, got 'a'"),
+        ({"mass": [70]}, "mass must be a number"),
         ({"mass": -3.0}, "mass must lie between"),
     ],
 )

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from vitruvian.anatomy.tables import Tables
 from vitruvian.errors import InputError
 
@@ -28,6 +30,8 @@ class Scale:
     def of(cls, height: float | None, mass: float | None) -> Scale:
         """From height [m] and mass [kg]; None where not given."""
         for value, what, low, high in ((height, "height", 0.5, 2.6), (mass, "mass", 5.0, 400.0)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.number)):
+                raise InputError(f"{what} must be a number, got {value!r}")
             if value is not None and not low <= value <= high:
                 raise InputError(f"{what} must lie between {low} and {high}, got {value}")
         if height is None and mass is None:

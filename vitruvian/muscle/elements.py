@@ -45,6 +45,8 @@ class LinearHill:
         """F_max = strength x 0.3 MPa x PCSA [m^2]; `strength` corrects small printed areas."""
         if not pcsa > 0:
             raise InputError(f"PCSA must be positive, got {pcsa:g} m^2")
+        if not strength > 0:
+            raise InputError(f"strength must be positive, got {strength:g}")
         return cls(strength * SPECIFIC_TENSION * pcsa, rest_length, passive=passive)
 
     def row(self) -> tuple[int, tuple[float, ...]]:
