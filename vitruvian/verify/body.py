@@ -65,13 +65,13 @@ def _held(body: Body) -> Array:
 
 @claim
 def default_lengths_equal_the_table() -> Finding:
-    """Every muscle's length in the default pose equals its tabulated rest length."""
+    """Every muscle's length in the default pose equals its (corrected) rest length in the table."""
     body = _body()
     rows = mirrored(load_tables()).muscles
     table = np.array([rows[n].rest_length for n in body.muscles.names])
     off = np.abs(lengths(body.muscles, bone_poses(body.skeleton, body.default_q)) - table)
     at = int(np.argmax(off))
-    return Finding.error(off[at], 1.5e-3, "m", f"846 muscles, worst {body.muscles.names[at]}")
+    return Finding.error(off[at], 1.5e-3, "m", f"846 muscles, corrected rest lengths, worst {body.muscles.names[at]}")
 
 
 @claim

@@ -1,9 +1,10 @@
 """Strength: isometric joint torques of the corrected body beside what men can do, movement by movement.
 
 Limbs: the sum of all agonists at full activation about the joint's axis. Trunk and neck: the greatest load that all
-joints of the column hold together (`control.strength`). A movement passes when it lies in or near the human band:
-within 15 % for limbs, 25 % for the trunk. The neck stays weak by construction (few muscles flex C1 to C3, no ligament
-forces beyond 2 degrees): within a factor of 3. The detail names every movement that is out of the band itself.
+joints of the column hold together (`control.strength`). A movement passes within a factor of the human band's ends:
+1.15 for limbs, 1.25 for the trunk. The neck stays weak by construction (few muscles flex C1 to C3, no ligament forces
+beyond 2 degrees): a factor of 3, so its claim says no more than that. Each claim names its factor, and each detail the
+human band and whether the torque is IN BAND or OUT OF BAND.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ def _measured(name: str) -> float:
 
 def _claim(test: StrengthTest) -> Claim:
     words = test.name.replace(",", "").lower().split()
+    near = NEAR.get(words[0], 1.15)
 
     def measure() -> Finding:
         value = _measured(test.name)
-        near = NEAR.get(words[0], 1.15)
-        inside = test.low <= value <= test.high
-        detail = f"human {test.low:g} to {test.high:g} N m ({test.source}): {'in band' if inside else 'OUT OF BAND'}"
+        where = "IN BAND" if test.low <= value <= test.high else "OUT OF BAND"
+        detail = f"human {test.low:g} to {test.high:g} N m ({test.source}): {where}"
         return Finding.within(value, test.low / near, test.high * near, "N m", detail)
 
-    return Claim(f"strength/{'-'.join(words)}", f"{test.name}: torque in or near the human band.", measure)
+    return Claim(
+        f"strength/{'-'.join(words)}", f"{test.name}: torque within a factor of {near:g} of the human band.", measure
+    )
 
 
 @claim
