@@ -9,10 +9,10 @@ from vitruvian.world.parameters import scene_parameters
 
 RUNS = {
     "curl": (3.4, {"step_at": 1.4}),
-    "collapse": (0.4, {}),
+    "collapse": (4.0, {}),
     "flex": (0.4, {}),
     "ribs": (1.9, {}),
-    "jump": (0.3, {}),
+    "jump": (2.6, {}),
     "tone": (0.8, {}),
     "twitch": (8.0, {}),
     "quick-release": (3.0, {}),

@@ -1,7 +1,10 @@
 """All muscles off: the body sinks to the ground and comes to rest in its ligaments.
 
-Nothing but joint springs, stops, discs, cartilage and passive muscle holds it together, so it shows what those are
-worth: no joint goes far beyond its range, no rib leaves its cartilage, and energy only falls.
+Nothing but joint springs, stops, discs, cartilage and passive muscle holds it together. Measured: the widest gap
+between a rib and its cartilage (at most 30 mm), mechanical energy from frame to frame (never up by 1 J), the fall of
+the head, and that a body let go lies still after 4 s (every joint slower than 0.2 rad/s). By how much the worst joint
+exceeds its range is reported; stops are springs, so it does. With the pelvis fixed, legs and arms still swing at the
+end, and rest is not asked for.
 
     vitruvian run collapse --view
 """
@@ -140,12 +143,13 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "final_speed_rad_s": float(s["speed"][-1]),
         "energy_gain_j": float(max(0.0, np.max(np.diff(s["energy"])))),
     }
-    report.checks["ribs stay at their cartilages (40 mm)"] = report.metrics["widest_gap_mm"] < 40.0
+    report.checks["ribs stay at their cartilages (30 mm)"] = report.metrics["widest_gap_mm"] <= 30.0
     report.checks["energy never grows"] = report.metrics["energy_gain_j"] < 1.0
     if time[-1] > 2.5:
         low = 0.4 if parameters["pelvis"] == "free" else 0.1
         report.checks["the body collapses"] = report.metrics["head_falls_m"] > low
-        report.checks["it comes to rest"] = report.metrics["final_speed_rad_s"] < 2.0
+    if time[-1] > 3.9 and parameters["pelvis"] == "free":
+        report.checks["it comes to rest (0.2 rad/s)"] = report.metrics["final_speed_rad_s"] <= 0.2
     return report
 
 
