@@ -67,6 +67,13 @@ def test_motion_capture_becomes_a_motion_of_the_body():
             "unknown channel 'Wrotation'",
         ),
         ("1 90", "x 90", "not a number"),
+        (
+            "Zrotation Yrotation Xrotation\n    End",
+            "Zrotation Yrotation Zrotation\n    End",
+            "joint 'LeftForeArm' has a channel twice",
+        ),
+        ("JOINT LeftForeArm", "ROOT LeftForeArm", "a second ROOT"),
+        ("ROOT Hips", "JOINT Hips", "a JOINT outside of the ROOT"),
         ("HIERARCHY", "HIER", "not a BVH file"),
         ("    }\n  }\n}", "    }\n  }\n", "hierarchy is not closed"),
     ],

@@ -155,9 +155,12 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
     times, poses = [], []
     q = body.default_q
     for number, key in enumerate(keys, 1):
-        if set(key) - {"time", "pose"} or "time" not in key:
-            raise InputError(f"{what}: key {number} needs 'time' and 'pose', got {', '.join(key)}")
-        q = pose(body, key.get("pose", {}), q, f"{what}, key {number}")
+        if set(key) != {"time", "pose"}:
+            got = ", ".join(key) or "nothing"
+            raise InputError(f"{what}: key {number} needs 'time' and 'pose' ({{}} holds the last one), got {got}")
+        if isinstance(key["time"], bool) or not isinstance(key["time"], int | float):
+            raise InputError(f"{what}: key {number} needs a number of seconds as 'time', got {key['time']!r}")
+        q = pose(body, key["pose"], q, f"{what}, key {number}")
         times.append(float(key["time"]))
         poses.append(relaxer.rest(q) if relaxer else q)
     try:

@@ -224,6 +224,10 @@ def _hierarchy(
         if word in ("ROOT", "JOINT"):
             if len(names) >= MOST_JOINTS or len(stack) >= DEEPEST:
                 raise InputError(f"{what}: more than {MOST_JOINTS} joints or {DEEPEST} levels")
+            if word == "ROOT" and names:
+                raise InputError(f"{what}: a second ROOT; one figure a file can be read")
+            if word == "JOINT" and (not stack or stack[-1] < 0):
+                raise InputError(f"{what}: a JOINT outside of the ROOT or in an end site")
             name = next(words, "")
             if name in names:
                 raise InputError(f"{what}: joint '{name}' appears twice")
@@ -256,6 +260,8 @@ def _hierarchy(
             for c in mine:
                 if c not in _CHANNELS:
                     raise InputError(f"{what}: joint '{names[stack[-1]]}' has an unknown channel '{c}'")
+            if len(set(mine)) < len(mine):
+                raise InputError(f"{what}: joint '{names[stack[-1]]}' has a channel twice: {' '.join(mine)}")
             channels[stack[-1]] = mine
         else:
             raise InputError(f"{what}: unexpected '{word}' in the hierarchy")
