@@ -1,8 +1,7 @@
 """Finger bones: 14 a hand, fixed to it and without mass of their own (the hand's 0.387 kg include them).
 
 In the default pose the left hand points along +x with the palm to the front (-y) and the thumb up (+z). Phalanges
-follow each other along the finger; a grip is a fixed finger pose, here slightly bent towards the palm as in a relaxed
-hand.
+follow each other along the finger, straight; `gripping` is the pose of a hand that holds a bar.
 """
 
 from __future__ import annotations
@@ -11,10 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.scaling import Scale
 from vitruvian.anatomy.tables import BoneRow, read_csv
-from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.skeleton import Inertia, SkeletonBuilder, bone_poses
 from vitruvian.skeleton.joints import Fixed
+from vitruvian.spatial import exp_so3, rotation_about, transform
 
 Array = np.ndarray
 HAND_LENGTH = 0.19  # [m], wrist to the tip of the middle finger
@@ -22,6 +23,14 @@ HAND_LENGTH = 0.19  # [m], wrist to the tip of the middle finger
 KNUCKLE_Z = {"index": 0.026, "middle": 0.006, "ring": -0.013, "little": -0.031}
 THUMB_ROOT = np.array([0.060, -0.026, 0.048])
 THUMB_DIRECTION = np.array([0.83, -0.32, 0.45])
+# A fist round a bar 28 mm thick: bend of each phalanx against the one before [degrees], and where the thumb's point.
+BEND = {
+    "index": {"proximal": 54.0, "middle": 72.0, "distal": 60.0},
+    "middle": {"proximal": 58.0, "middle": 85.0, "distal": 60.0},
+    "ring": {"proximal": 54.0, "middle": 78.0, "distal": 60.0},
+    "little": {"proximal": 45.0, "middle": 60.0, "distal": 60.0},
+}
+THUMB_CLOSED = {"proximal": np.array([0.60, -0.78, -0.15]), "distal": np.array([0.75, -0.25, -0.60])}
 PALM_Y = 0.009  # knuckles lie towards the back of the hand, as in the bone surfaces
 
 
@@ -64,3 +73,32 @@ def add_fingers(builder: SkeletonBuilder, kept: dict[str, BoneRow], scale: Scale
             place[finger] = place[finger] + length * along
             parent[finger] = name
     return out
+
+
+def gripping(body: Body, side: str) -> dict[int, Array]:
+    """Finger bones of a fist around a bar across the palm: bone index -> (4, 4) in the hand's frame.
+
+    A pose for the eye: fingers carry no mass and no muscle, so nothing else changes.
+    """
+    s = body.skeleton
+    flip = 1.0 if side == "l" else -1.0
+    rest = bone_poses(s, body.default_q)[:, :3, 3]
+    out: dict[int, Array] = {}
+    for name in finger_names(side):
+        i = s.index(name)
+        finger, phalanx = name.split("_")[:2]
+        above = out.get(int(s.parent[i]), np.eye(4))
+        if finger == "thumb":
+            turn = _turn_to(THUMB_CLOSED[phalanx] * (flip, 1.0, 1.0), THUMB_DIRECTION * (flip, 1.0, 1.0))
+        else:
+            turn = above[:3, :3] @ rotation_about((0.0, 0.0, 1.0), -flip * np.radians(BEND[finger][phalanx]))
+        place = above[:3, :3] @ (rest[i] - rest[s.parent[i]]) + above[:3, 3]
+        out[i] = transform(turn, place)
+    return out
+
+
+def _turn_to(wanted: Array, now: Array) -> Array:
+    """The least rotation (3, 3) that turns the direction `now` into `wanted`."""
+    a, b = now / np.linalg.norm(now), wanted / np.linalg.norm(wanted)
+    axis = np.cross(a, b)
+    return exp_so3(axis / np.linalg.norm(axis) * np.arctan2(np.linalg.norm(axis), a @ b))

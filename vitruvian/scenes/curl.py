@@ -48,6 +48,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         motion.sample(0.0)[0],
         held=held,
         meshes=[dumbbell_mesh(bone) for bone, _ in HANDS],
+        grips=("l", "r"),
         measures=tracking_measures(body, motion, WATCHED),
     )
     gains = Gains(

@@ -38,6 +38,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         motion.sample(0.0)[0],
         held=[Held(bone, dumbbell(mass, side)) for bone, side in hands if mass > 0],
         meshes=[dumbbell_mesh(bone, 0.8) for bone, _ in hands if mass > 0],
+        grips=("l", "r") if mass > 0 else (),
         measures=tracking_measures(body, motion, {"elbow": ("Ul_l", 0)}),
     )
     gains = Gains(rate=parameters["rate"], sensor_lag=0.1)

@@ -132,6 +132,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             pushes=[push],
             held=[Held("Ha_l", dumbbell(mass, "l"))] if mass > 0 else [],
             meshes=[dumbbell_mesh("Ha_l", 0.8)] if mass > 0 else [],
+            grips=("l",) if mass > 0 else (),
             measures=[BodyMeasure(Signal("deflection", "m", "of the hand"), hand)],
         )
         simulations.append(simulation)

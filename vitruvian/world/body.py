@@ -17,6 +17,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.fingers import gripping
 from vitruvian.anatomy.state import BodyState
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.control.computed_muscle import MuscleControls
@@ -105,9 +106,11 @@ class BodySimulation:
         meshes: Sequence[Mesh] = (),
         cameras: Sequence[Camera] = CAMERAS,
         ground: float | None = 0.0,
+        grips: Sequence[str] = (),
         drawn: bool = True,
     ):
-        """pelvis: "fixed" holds it, "free" lets it move. drawn False leaves out the bones' surfaces."""
+        """pelvis: "fixed" holds it, "free" lets it move. grips: hands ("l", "r") whose fingers are shown closed round a
+        bar. drawn False leaves out the bones' surfaces."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body = body
@@ -116,6 +119,7 @@ class BodySimulation:
         self.dynamics = dynamics
         self.measures, self.meshes = tuple(measures), tuple(meshes)
         self.cameras, self.ground, self.drawn = tuple(cameras), ground, drawn
+        self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
         still = np.zeros(body.skeleton.n_v, dtype=bool)
         still[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
         self.stepper = BodyStepper(body.skeleton, body.muscles, held=still, contacts=contacts)
@@ -182,8 +186,14 @@ class BodySimulation:
         now = BodyNow(self.body, state, controls, time)
         work = self.stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load)
         poses = np.empty((self.body.n_bones, 7))
-        poses[:, :3] = now.poses[:, :3, 3]
-        poses[:, 3:] = Rotation.from_matrix(now.poses[:, :3, :3]).as_quat()[:, [3, 0, 1, 2]]
+        placed = now.poses
+        if self._fists:
+            placed = placed.copy()
+            for hand, fingers in self._fists:
+                for bone, local in fingers.items():
+                    placed[bone] = placed[hand] @ local
+        poses[:, :3] = placed[:, :3, 3]
+        poses[:, 3:] = Rotation.from_matrix(placed[:, :3, :3]).as_quat()[:, [3, 0, 1, 2]]
         a = state.activation
         signals: dict[str, Any] = {
             "activation": np.array([a.mean(), a.max(initial=0.0)]),
