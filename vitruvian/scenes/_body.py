@@ -93,13 +93,14 @@ def controlled_world(
 
 
 def missing_metrics(recording: Recording) -> dict[str, float]:
-    """Where muscles fell short: the largest missing torque [N m] and its coordinate, -1 below 0.001 N m.
-
-    The number counts in `human().coordinate_names`."""
+    """Where muscles fell short: the largest missing torque [N m], and once more under its joint if above 0.001 N m."""
     missing = recording.signals["missing_torque"]
     worst = int(np.argmax(missing))
-    at = float(recording.signals["missing_at"][worst]) if missing[worst] > 1e-3 else -1.0
-    return {"largest_missing_torque_nm": float(missing[worst]), "missing_torque_coordinate": at}
+    out = {"largest_missing_torque_nm": float(missing[worst])}
+    if missing[worst] > 1e-3:
+        bone = recording.attributes["bodies"][int(recording.signals["missing_at"][worst])]
+        out[f"missing_torque_at_{bone}_nm"] = float(missing[worst])
+    return out
 
 
 def deviation(signal: Array) -> Array:

@@ -166,7 +166,7 @@ class BodySimulation:
             Signal("activation", "1", "muscle activation", ("mean", "largest")),
             Signal("muscle_power", "W", "power that muscles deliver"),
             Signal("missing_torque", "N m", "largest joint torque that muscles cannot give"),
-            Signal("missing_at", "1", "its coordinate, as numbered in coordinate_names of the body; -1 for none"),
+            Signal("missing_at", "1", "bone at whose joint it lacks, as numbered in the recording; -1 for none"),
             Signal("tone_share", "1", "share of the coactivation asked for that fits below full activation"),
         )
         return Stage(
@@ -199,7 +199,7 @@ class BodySimulation:
             "activation": np.array([a.mean(), a.max(initial=0.0)]),
             "muscle_power": -float(work.tension[0] @ work.rate),
             "missing_torque": 0.0 if controls is None else controls.missing,
-            "missing_at": -1.0 if controls is None else float(controls.missing_at),
+            "missing_at": -1.0 if controls is None else self._bone_of(controls.missing_at),
             "tone_share": 1.0 if controls is None else controls.share,
         }
         for x in self.measures:
@@ -207,6 +207,10 @@ class BodySimulation:
             signals[x.signal.name] = value.copy() if x.signal.components else float(value)
         points = path_points(self.body.muscles, now.poses)
         return Frame(poses=poses, signals=signals, lines={"muscles": LinesFrame(points, a.copy())})
+
+    def _bone_of(self, coordinate: int) -> float:
+        """The bone whose joint has a coordinate, -1 for none."""
+        return float(np.searchsorted(self.body.skeleton.v_start, coordinate, "right") - 1) if coordinate >= 0 else -1.0
 
     def _surroundings(self, state: BodyState, time: float) -> None:
         """What is held and pushed at `time`, into the state."""
