@@ -1,0 +1,16 @@
+"""Two test processes share two cores (`pytest -n 2`): each keeps to one thread, or both crawl."""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numba
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(1)
