@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,8 +110,9 @@ def run(
         if live:
             from vitruvian.view.server import wait_for_stop
 
-            remark("finished; the page stays open until Ctrl-C")
-            wait_for_stop()
+            with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
+                remark("finished; the page stays open until Ctrl-C")
+                wait_for_stop()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(scene, path)) from None
     finally:

@@ -46,15 +46,15 @@ def serve(
 ) -> Viewer:
     """Show a recording in the browser until interrupted; with `block` False return at once, for the caller to close."""
     viewer = Viewer(recording, host=host, port=port)
-    print(f"viewer: {viewer.page.url}   (Ctrl-C ends it)", file=sys.stderr)
-    if open_browser:
-        with contextlib.suppress(Exception):
-            webbrowser.open(viewer.page.url)
-    if block:
-        try:
+    with contextlib.suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
+        print(f"viewer: {viewer.page.url}   (Ctrl-C ends it)", file=sys.stderr)
+        if open_browser:
+            with contextlib.suppress(Exception):
+                webbrowser.open(viewer.page.url)
+        if block:
             wait_for_stop()
-        finally:
-            viewer.close()
+    if block:
+        viewer.close()
     return viewer
 
 
