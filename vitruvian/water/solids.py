@@ -45,7 +45,8 @@ class Skin:
 
     shape: SkinShape
     vertices: Array  # [m] in the world, shape (n, 3)
-    drift: Array | None = None  # velocity of each vertex relative to its link [m/s], shape (n, 3); None if rigid
+    drift: Array | None = None  # velocity relative to the link [m/s] of each vertex, shape (n, 3), or of each corner of
+    # each triangle, shape (m, 3, 3), where triangles of several links meet; None if rigid
 
 
 @dataclass
@@ -112,10 +113,13 @@ def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
     """Link, corner positions and corner drift of every triangle of all skins."""
     links = np.concatenate([s.shape.links for s in skins])
     corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in skins])
-    drift = np.concatenate(
-        [np.zeros((len(s.shape.mesh.faces), 3, 3)) if s.drift is None else s.drift[s.shape.mesh.faces] for s in skins]
-    )
-    return links, corners, drift
+    return links, corners, np.concatenate([_corner_drift(s) for s in skins])
+
+
+def _corner_drift(skin: Skin) -> Array:
+    if skin.drift is None:
+        return np.zeros((len(skin.shape.mesh.faces), 3, 3))
+    return skin.drift if skin.drift.ndim == 3 else skin.drift[skin.shape.mesh.faces]
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------

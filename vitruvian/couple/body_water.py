@@ -1,0 +1,449 @@
+"""A whole body in water: bones, muscles or torques, and a skin that follows the bones, as one mechanism.
+
+Each sub-step moves the bones with their present velocities, then meets every force there implicitly,
+
+    A dv = h (f - h K v) + p,      A = M + h D + h^2 K
+with K and D of joints, muscles and torques (`muscle.implicit`) and p the water's impulse. Simulated water asks for the
+links' mobility S = J A^-1 J^T, so that pressure and stiff muscles are solved together (Si 2013, section 3.4 exchanges
+forces explicitly; that grows by 1.2 times a step). Still water puts its own damping into A. The skin's motion relative
+to its links is prescribed within a sub-step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numba import njit
+
+from vitruvian.couple.actuation import Actuation, JointCourse, JointTorques, torques_now
+from vitruvian.couple.still_water import StillWater
+from vitruvian.errors import Diverged, InputError
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.muscle.kernels import add_torques, rates
+from vitruvian.muscle.linear import cholesky, solve_cholesky
+from vitruvian.skeleton import difference, integrate
+from vitruvian.water.solids import Links, Skin, SkinShape
+
+Array = np.ndarray
+FASTEST = 1e3  # [rad/s, m/s] a body that moves faster has diverged
+
+
+class Placed(Protocol):
+    """A skin in one pose: see `anatomy.skinning.SkinPlace`."""
+
+    @property
+    def vertices(self) -> Array: ...
+    def velocities(self, twists: Array) -> Array: ...
+    def wrenches(self, forces: Array) -> Array: ...
+
+
+class MovingSkin(Protocol):
+    """A closed surface that bones move: see `anatomy.skinning.BoundSkin`."""
+
+    @property
+    def faces(self) -> Array: ...
+    @property
+    def bones(self) -> Array: ...
+    @property
+    def face_bone(self) -> Array: ...
+    def place(self, poses: Array) -> Any: ...
+
+
+@dataclass
+class Book:
+    """Where momentum and energy went since time 0; world axes."""
+
+    impulse_water: Array = field(default_factory=lambda: np.zeros(3))  # of the water on the body [N s]
+    spin_water: Array = field(default_factory=lambda: np.zeros(3))  # about the world's origin [N m s]
+    impulse_weight: Array = field(default_factory=lambda: np.zeros(3))  # of gravity [N s]
+    impulse_push: Array = field(default_factory=lambda: np.zeros(3))  # of pushes [N s]
+    work_drive: float = 0.0  # of muscles or torques on the joints [J]
+    work_water: float = 0.0  # of the water on the body, usually negative [J]
+    work_push: float = 0.0  # [J]
+
+
+@dataclass
+class SwimmerState:
+    """Bones, muscles and the account; a controller senses q, v, activation, load, wrench and water_force."""
+
+    q: Array  # shape (n_q,)
+    v: Array  # shape (n_v,)
+    activation: Array  # shape (n_muscles,)
+    load: Array  # inertia held by each bone, shape (n_bones, 10)
+    wrench: Array  # push on each bone in its own frame, shape (n_bones, 6)
+    water_force: Array  # mean generalized force of the water in the latest step [N m, N], shape (n_v,)
+    link_force: Array  # the same as (moment, force) on each link about its origin, world axes, shape (links, 6)
+    drive: Array  # mean generalized force of muscles or torques in the latest step, shape (n_v,)
+    book: Book = field(default_factory=Book)
+
+
+class BodyInWater:
+    """A `water.bodies.Mechanism`; its state is a `SwimmerState`. Holds scratch, and nothing that outlives a step."""
+
+    def __init__(self, stepper: BodyStepper, skin: MovingSkin):
+        if stepper.held.any():
+            raise InputError("a body in water needs a free pelvis")
+        self.stepper, self.skin = stepper, skin
+        self.skeleton = stepper.skeleton
+        self.link_bones = np.asarray(skin.bones)
+        self.shape = SkinShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
+        self._moves = np.ascontiguousarray(self.skeleton.supports[self.link_bones])
+        self._weight = float(self.skeleton.bodies[:, 12].sum()) * self.skeleton.gravity
+        self._actuation: Actuation = None
+        self._begin: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
+        self._now: _Pose | None = None
+        self._met: _Met | None = None
+
+    # --- a step --------------------------------------------------------------------------------------------------
+
+    def begin(self, state: SwimmerState, actuation: Actuation) -> None:
+        """Before every step: what drives the joints during it."""
+        self._actuation, self._begin = actuation, (state.q.copy(), state.v.copy())
+        self._now, self._met = None, None
+        state.water_force = np.zeros_like(state.v)
+        state.link_force = np.zeros((len(self.link_bones), 6))
+        state.drive = np.zeros_like(state.v)
+
+    def end(self, state: SwimmerState, dt: float) -> None:
+        """After every step of dt [s]: impulses become mean forces."""
+        self._settle(state)
+        state.water_force /= dt
+        state.link_force /= dt
+        state.drive /= dt
+        if not np.isfinite(state.v).all() or np.abs(state.v).max() > FASTEST:
+            worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > FASTEST)))
+            name = self.skeleton.names[self.skeleton.dof_bone[worst]]
+            raise Diverged(name, f"moves faster than {FASTEST:.0f} rad/s")
+
+    def step_still(self, state: SwimmerState, water: StillWater, time: float, dt: float) -> None:
+        """Advance by dt [s] in still water."""
+        count = max(1, int(np.ceil(dt / water.longest - 1e-9)))
+        for n in range(count):
+            self._settle(state)
+            self._move(state, time + n * dt / count, dt / count, water)
+
+    # --- Mechanism -----------------------------------------------------------------------------------------------
+
+    def advance(self, state: SwimmerState, time: float, dt: float) -> None:
+        self._settle(state)
+        self._move(state, time, dt, None)
+
+    def links(self, state: SwimmerState) -> Links:
+        pose = self._pose(state)
+        mobility = None if self._met is None else self._met.mobility(pose.jacobian)
+        return Links(pose.origins, (pose.jacobian @ state.v).reshape(-1, 6), mobility)
+
+    def skins(self, state: SwimmerState) -> list[Skin]:
+        pose = self._pose(state)
+        twists = self._twists(pose, state.v)
+        velocity = pose.place.velocities(twists)
+        corners = pose.place.vertices[self.skin.faces]
+        t = twists[self.shape.links][:, None, :]
+        rigid = t[..., 3:] + np.cross(np.broadcast_to(t[..., :3], corners.shape), corners)
+        return [Skin(self.shape, pose.place.vertices, velocity[self.skin.faces] - rigid)]
+
+    def receive(self, state: SwimmerState, impulses: Array) -> None:
+        pose, met = self._pose(state), self._met
+        if met is None:
+            raise InputError("a body in water must advance before it receives impulses")
+        before = state.v
+        p = pose.jacobian.T @ impulses.ravel()
+        state.v = before + met.response(p)
+        self._account(state, pose, impulses, p, 0.5 * (before + state.v))
+        met.impulse += p
+
+    # --- parts ---------------------------------------------------------------------------------------------------
+
+    def placed(self, state: SwimmerState) -> Placed:
+        """The skin in the present pose."""
+        return self._pose(state).place
+
+    def velocity(self, state: SwimmerState) -> Array:
+        """Velocity of each skin vertex [m/s], shape (n, 3)."""
+        pose = self._pose(state)
+        return np.asarray(pose.place.velocities(self._twists(pose, state.v)))
+
+    def forget(self) -> None:
+        """Drop what is remembered of the last pose (after a state was changed from outside)."""
+        self._now, self._met = None, None
+
+    def _twists(self, pose: _Pose, v: Array) -> Array:
+        """World twists of the links about the world's origin, shape (links, 6)."""
+        twists = (pose.jacobian @ v).reshape(-1, 6)
+        twists[:, 3:] -= np.cross(twists[:, :3], pose.origins)
+        return twists
+
+    def _pose(self, state: SwimmerState) -> _Pose:
+        if self._now is None or self._now.q is not state.q:
+            work = self.stepper.assemble(state.q, state.v, state.activation, 1e-3, load=state.load)
+            self._now, self._met = self._seen(state, work.poses, work.screws), None
+        return self._now
+
+    def _seen(self, state: SwimmerState, poses: Array, screws: Array) -> _Pose:
+        origins = poses[self.link_bones, :3, 3].copy()
+        jacobian = np.empty((6 * len(origins), self.skeleton.n_v))
+        _jacobian(screws, self._moves, origins, jacobian)
+        return _Pose(state.q, self.skin.place(poses), origins, jacobian)
+
+    def _move(self, state: SwimmerState, time: float, dt: float, water: StillWater | None) -> None:
+        """Positions with the present velocities; then all forces but the simulated water's on the velocities."""
+        s, stepper = self.skeleton, self.stepper
+        state.q = integrate(s, state.q, state.v, dt)
+        work = stepper.assemble(state.q, state.v, state.activation, dt, load=state.load)
+        pose = self._now = self._seen(state, work.poses, work.screws)
+        force, matrix = work.force.copy(), work.matrix.copy()
+        drive = np.zeros(s.n_v)
+        if isinstance(self._actuation, JointTorques):
+            given = self._actuation
+            moved = difference(s, self._begin[0], state.q)
+            drive = torques_now(given, moved, state.v - self._begin[1])
+            force += drive - dt * np.asarray(given.stiffness) * state.v
+            soft = dt * np.asarray(given.damping) + dt * dt * np.asarray(given.stiffness)
+            at = stepper.place
+            matrix[at, at] += np.broadcast_to(soft, (s.n_v,))
+        push = stepper.wrench_forces(state.wrench) if state.wrench.any() else np.zeros(s.n_v)
+        force += push
+        impulses = np.zeros((len(pose.origins), 6))
+        p = np.zeros(s.n_v)
+        if water is not None:
+            twists = self._twists(pose, state.v)
+            skin = water.forces(
+                pose.place.vertices, pose.place.velocities(twists), self.skin.faces, self.shape.links, len(pose.origins)
+            )
+            wrenches = pose.place.wrenches(skin.drag + skin.lift)
+            wrenches[:, :3] -= np.cross(pose.origins, wrenches[:, 3:])
+            impulses = dt * wrenches
+            p = pose.jacobian.T @ impulses.ravel()
+            _add_damping(pose.jacobian, pose.origins, skin.damping, dt, stepper.place, matrix)
+        fixed = None
+        if isinstance(self._actuation, JointCourse):
+            ahead = np.asarray(self._actuation.sample(time + 2.0 * dt))
+            fixed = difference(s, state.q, ahead) / dt - state.v
+            fixed[:6] = 0.0
+        met = self._met = _Met(matrix, stepper.place, dt * force, drive * dt, dt, fixed, state.v, work)
+        before = state.v
+        met.impulse += p
+        state.v = before + met.step(p)
+        middle = 0.5 * (before + state.v)
+        if water is not None:
+            # the drag that the implicit step really applied: with its damping of the velocity gained
+            soften = _damped(pose.jacobian, pose.origins, skin.damping, state.v - before)
+            impulses -= dt * soften
+            change = -dt * pose.jacobian.T @ soften.ravel()
+            self._account(state, pose, impulses, p + change, middle)
+        state.book.impulse_weight = state.book.impulse_weight + dt * self._weight
+        if push.any():
+            state.book.work_push += float(dt * push @ middle)
+            for b in np.flatnonzero(state.wrench.any(axis=1)):
+                turned = work.poses[b, :3, :3] @ state.wrench[b, 3:]
+                state.book.impulse_push = state.book.impulse_push + dt * turned
+
+    def _account(self, state: SwimmerState, pose: _Pose, impulses: Array, p: Array, middle: Array) -> None:
+        state.water_force = state.water_force + p
+        state.link_force = state.link_force + impulses
+        book = state.book
+        book.impulse_water = book.impulse_water + impulses[:, 3:].sum(axis=0)
+        moments = impulses[:, :3] + np.cross(pose.origins, impulses[:, 3:])
+        book.spin_water = book.spin_water + moments.sum(axis=0)
+        book.work_water += float(p @ middle)
+
+    def _settle(self, state: SwimmerState) -> None:
+        """Book the work of muscles or torques in the sub-step that is over."""
+        met = self._met
+        if met is None:
+            return
+        self._met = None
+        gained = state.v - met.before
+        middle = 0.5 * (met.before + state.v)
+        if met.fixed is not None:
+            needed = met.product(gained) - met.push - met.impulse
+            needed[:6] = 0.0
+            met.drive = needed
+        work = met.work
+        drive = met.drive
+        if met.fixed is None and len(work.pull):
+            pulled = np.zeros(len(work.pull))
+            rates(self.stepper.paths.row_start, self.stepper.paths.column, work.arms, middle, pulled)
+            state.book.work_drive -= float(met.dt * work.tension[0] @ pulled)
+            torque = np.zeros(self.skeleton.n_v)
+            add_torques(self.stepper.paths.row_start, self.stepper.paths.column, work.arms, work.tension[0], torque)
+            drive = drive + met.dt * torque
+        state.book.work_drive += float(met.drive @ middle)
+        state.drive = state.drive + drive
+
+
+@dataclass
+class _Pose:
+    """Bones and skin in one pose."""
+
+    q: Array  # the very array of the state: a moved state has another
+    place: Any
+    origins: Array  # of the links [m], shape (links, 3)
+    jacobian: Array  # link twists about their origins, world axes, per velocity, shape (6 links, n_v)
+
+
+class _Met:
+    """The linear system of one sub-step, factored."""
+
+    def __init__(
+        self, matrix: Array, place: Array, push: Array, drive: Array, dt: float, fixed: Array | None, before: Array,
+        work: Any,
+    ):  # fmt: skip
+        """matrix: lower triangle in the stepper's order; push: impulses of all forces but the water's; fixed: velocity
+        changes of joints on a course, None if all are free."""
+        self.place, self.push, self.drive, self.dt, self.fixed = place, push, drive, dt, fixed
+        self.before, self.work = before.copy(), work
+        self.impulse = np.zeros_like(before)
+        self._mobility: Array | None = None
+        self.full = matrix
+        n = len(matrix)
+        if fixed is None:
+            self.factor = matrix.copy()
+        else:
+            self.factor = np.ascontiguousarray(matrix[n - 6 :, n - 6 :])
+        if cholesky(self.factor) >= 0:
+            raise Diverged("the body", "the step's matrix is not positive definite; take a smaller step")
+
+    def step(self, p: Array) -> Array:
+        """Velocity change by all forces and by impulses p (n_v,) of the water."""
+        if self.fixed is None:
+            return self.response(self.push + p)
+        return self.fixed + self.response(self.push + p - self.product(self.fixed))
+
+    def response(self, p: Array) -> Array:
+        """Velocity change by generalized impulses p (n_v,)."""
+        out = np.zeros_like(p)
+        if self.fixed is None:
+            x = np.empty_like(p)
+            x[self.place] = p
+            solve_cholesky(self.factor, x)
+            out[:] = x[self.place]
+        else:
+            x = p[:6][::-1].copy()
+            solve_cholesky(self.factor, x)
+            out[:6] = x[::-1]
+        return out
+
+    def product(self, x: Array) -> Array:
+        """A x, shape (n_v,)."""
+        y = np.empty_like(x)
+        y[self.place] = x
+        z = np.zeros_like(x)
+        _symmetric(self.full, y, z)
+        return np.asarray(z[self.place])
+
+    def mobility(self, jacobian: Array) -> Array:
+        """J A^-1 J^T, shape (6 links, 6 links)."""
+        if self._mobility is None:
+            if self.fixed is None:
+                columns = np.empty((jacobian.shape[1], jacobian.shape[0]))
+                columns[self.place] = jacobian.T
+            else:
+                columns = np.ascontiguousarray(jacobian.T[:6][::-1])
+            self._mobility = np.zeros((jacobian.shape[0],) * 2)
+            _mobility(self.factor, columns, self._mobility)
+        return self._mobility
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _jacobian(screws, moves, origins, out):
+    for n in range(len(origins)):
+        x, y, z = origins[n, 0], origins[n, 1], origins[n, 2]
+        for c in range(screws.shape[0]):
+            if moves[n, c]:
+                s = screws[c]
+                out[6 * n, c], out[6 * n + 1, c], out[6 * n + 2, c] = s[0], s[1], s[2]
+                out[6 * n + 3, c] = s[3] + s[1] * z - s[2] * y
+                out[6 * n + 4, c] = s[4] + s[2] * x - s[0] * z
+                out[6 * n + 5, c] = s[5] + s[0] * y - s[1] * x
+            else:
+                for k in range(6):
+                    out[6 * n + k, c] = 0.0
+
+
+@njit(cache=True)
+def _mobility(L, columns, out):
+    """out = Y^T Y with L Y = columns; columns are overwritten."""
+    n, m = columns.shape
+    for i in range(n):
+        row = columns[i]
+        for j in range(i):
+            f = L[i, j]
+            if f != 0.0:
+                other = columns[j]
+                for k in range(m):
+                    row[k] -= f * other[k]
+        f = 1.0 / L[i, i]
+        for k in range(m):
+            row[k] *= f
+    for i in range(n):
+        row = columns[i]
+        for a in range(m):
+            f = row[a]
+            if f != 0.0:
+                line = out[a]
+                for k in range(a + 1):
+                    line[k] += f * row[k]
+    for a in range(m):
+        for k in range(a):
+            out[k, a] = out[a, k]
+
+
+@njit(cache=True)
+def _symmetric(lower, x, out):
+    """out = A x with A given by its lower triangle."""
+    for i in range(len(x)):
+        row = lower[i]
+        s = row[i] * x[i]
+        for j in range(i):
+            s += row[j] * x[j]
+            out[j] += row[j] * x[i]
+        out[i] += s
+
+
+@njit(cache=True)
+def _about(D, o):
+    """A damping about the world's origin, about the point o instead: shift^T D shift."""
+    shift = np.eye(6)
+    # a twist (w, u) about o has velocity u - w x o at the world's origin
+    shift[3, 1], shift[3, 2] = -o[2], o[1]
+    shift[4, 0], shift[4, 2] = o[2], -o[0]
+    shift[5, 0], shift[5, 1] = -o[1], o[0]
+    return shift.T @ D @ shift
+
+
+@njit(cache=True)
+def _add_damping(jacobian, origins, damping, h, place, matrix):
+    """Lower triangle of matrix += h J^T D J."""
+    n = jacobian.shape[1]
+    for l in range(len(origins)):
+        D = _about(damping[l], origins[l])
+        if D[3, 3] + D[4, 4] + D[5, 5] == 0.0:
+            continue
+        J = jacobian[6 * l : 6 * l + 6]
+        DJ = D @ J
+        for a in range(n):
+            moved = False
+            for k in range(6):
+                moved = moved or J[k, a] != 0.0
+            if not moved:
+                continue
+            for b in range(n):
+                if place[b] <= place[a]:
+                    s = 0.0
+                    for k in range(6):
+                        s += J[k, a] * DJ[k, b]
+                    matrix[place[a], place[b]] += h * s
+
+
+@njit(cache=True)
+def _damped(jacobian, origins, damping, gained):
+    out = np.zeros((len(origins), 6))
+    for l in range(len(origins)):
+        out[l] = _about(damping[l], origins[l]) @ (jacobian[6 * l : 6 * l + 6] @ gained)
+    return out

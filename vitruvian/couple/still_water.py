@@ -1,0 +1,131 @@
+"""Water that stands still: a force on each triangle of a skin, without simulating any flow.
+
+With v the velocity of a triangle, n its normal, A its wet area and d its depth below the level surface (Si 2013,
+eq. 3.12; the flow is at rest)
+
+    f = min(0, -rho A (n . v)) (n . v) n  +  rho d A n_z g
+Pressure is spread over the wet part of each triangle exactly, so that Archimedes holds to rounding. The drag is stiff
+on a light hand; its linearisation -2 rho A (n . v) n n^T goes into the implicit step as a damping of each link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class StillWater:
+    """A pool without waves."""
+
+    level: float = 0.0  # height of the surface [m]
+    density: float = 1000.0  # [kg/m^3]
+    gravity: float = 9.81  # [m/s^2], downwards
+    longest: float = 1.0 / 192.0  # [s] sub-step
+
+    def forces(self, vertices: Array, velocity: Array, faces: Array, links: Array, count: int) -> SkinForces:
+        """Forces on a skin; links: of each triangle (m,), numbered below `count`."""
+        out = SkinForces(np.zeros_like(vertices), np.zeros_like(vertices), np.zeros((count, 6, 6)))
+        _forces(
+            vertices, velocity, faces, links, self.level, self.density, self.gravity, out.drag, out.lift, out.damping
+        )
+        return out
+
+
+@dataclass
+class SkinForces:
+    """What water does to a skin."""
+
+    drag: Array  # against its motion, on each vertex [N], shape (n, 3)
+    lift: Array  # hydrostatic, on each vertex [N], shape (n, 3)
+    damping: Array  # -d(wrench)/d(twist) of each link about the world's origin, shape (links, 6, 6)
+
+
+@njit(cache=True)
+def _forces(vertices, velocity, faces, links, level, density, gravity, drag, lift, damping):
+    x = np.empty((4, 3))  # corners of the wet part
+    share = np.empty((4, 3))  # their barycentric coordinates in the triangle
+    depth = np.empty(3)
+    arm = np.empty(6)
+    for t in range(len(faces)):
+        f = faces[t]
+        wet = False
+        for s in range(3):
+            depth[s] = level - vertices[f[s], 2]
+            wet = wet or depth[s] > 0.0
+        if not wet:
+            continue
+        a, b, c = vertices[f[0]], vertices[f[1]], vertices[f[2]]
+        n0 = 0.5 * ((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]))
+        n1 = 0.5 * ((b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2]))
+        n2 = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+        area = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        if area <= 0.0:
+            continue
+        count = 0
+        for s in range(3):
+            r = (s + 1) % 3
+            if depth[s] > 0.0:
+                share[count] = 0.0
+                share[count, s] = 1.0
+                count += 1
+            if (depth[s] > 0.0) != (depth[r] > 0.0):
+                part = depth[s] / (depth[s] - depth[r])
+                share[count] = 0.0
+                share[count, s] = 1.0 - part
+                share[count, r] = part
+                count += 1
+        for k in range(count):
+            for e in range(3):
+                x[k, e] = share[k, 0] * a[e] + share[k, 1] * b[e] + share[k, 2] * c[e]
+        wet_part = 0.0
+        m0 = m1 = m2 = 0.0  # barycentric centroid of the wet part, times its area
+        for k in range(1, count - 1):
+            # part of the triangle's area, from barycentric coordinates
+            p1, p2 = share[k, 1] - share[0, 1], share[k, 2] - share[0, 2]
+            q1, q2 = share[k + 1, 1] - share[0, 1], share[k + 1, 2] - share[0, 2]
+            part = abs(p1 * q2 - p2 * q1)
+            wet_part += part
+            m0 += part * (share[0, 0] + share[k, 0] + share[k + 1, 0]) / 3.0
+            m1 += part * (share[0, 1] + share[k, 1] + share[k + 1, 1]) / 3.0
+            m2 += part * (share[0, 2] + share[k, 2] + share[k + 1, 2]) / 3.0
+            for e in range(3):  # the middles of the edges integrate pressure times shape function exactly
+                i = 0 if e != 1 else k
+                j = k if e == 0 else k + 1
+                d = level - 0.5 * (x[i, 2] + x[j, 2])
+                push = -density * gravity * d * part / 3.0
+                for s in range(3):
+                    w = push * 0.5 * (share[i, s] + share[j, s])
+                    lift[f[s], 0] += w * n0
+                    lift[f[s], 1] += w * n1
+                    lift[f[s], 2] += w * n2
+        if wet_part <= 0.0:
+            continue
+        n0, n1, n2 = n0 / area, n1 / area, n2 / area
+        m0, m1, m2 = m0 / wet_part, m1 / wet_part, m2 / wet_part
+        u0 = m0 * velocity[f[0], 0] + m1 * velocity[f[1], 0] + m2 * velocity[f[2], 0]
+        u1 = m0 * velocity[f[0], 1] + m1 * velocity[f[1], 1] + m2 * velocity[f[2], 1]
+        u2 = m0 * velocity[f[0], 2] + m1 * velocity[f[1], 2] + m2 * velocity[f[2], 2]
+        along = n0 * u0 + n1 * u1 + n2 * u2
+        if along <= 0.0:
+            continue
+        push = -density * area * wet_part * along * along
+        for s in range(3):
+            w = push * (m0 if s == 0 else (m1 if s == 1 else m2))
+            drag[f[s], 0] += w * n0
+            drag[f[s], 1] += w * n1
+            drag[f[s], 2] += w * n2
+        c0 = m0 * a[0] + m1 * b[0] + m2 * c[0]
+        c1 = m0 * a[1] + m1 * b[1] + m2 * c[1]
+        c2 = m0 * a[2] + m1 * b[2] + m2 * c[2]
+        arm[0], arm[1], arm[2] = c1 * n2 - c2 * n1, c2 * n0 - c0 * n2, c0 * n1 - c1 * n0
+        arm[3], arm[4], arm[5] = n0, n1, n2
+        slope = 2.0 * density * area * wet_part * along
+        D = damping[links[t]]
+        for i in range(6):
+            for j in range(6):
+                D[i, j] += slope * arm[i] * arm[j]

@@ -1,0 +1,146 @@
+"""What the swimming scenes share: a human in the water under one stroke, and how a recording of it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import Body, human
+from vitruvian.anatomy.density import LUNGS, breathing_skin, buoyancy
+from vitruvian.anatomy.skinning import BoundSkin, bound_skin
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
+from vitruvian.couple.actuation import JointCourse
+from vitruvian.couple.still_water import StillWater
+from vitruvian.spatial import rotation_from_quaternion
+from vitruvian.water import Tank
+from vitruvian.water.forces import FORCES
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Parameter, Report
+from vitruvian.world.swim import HEADING, SwimSimulation, pool
+from vitruvian.world.world import World
+
+Array = np.ndarray
+Settings = Mapping[str, Any]
+START_DEPTH = 0.10  # of the centre of mass below the surface [m]
+START_SPEED = 0.6  # [m/s] from the push-off
+FRAME = 48.0  # frames a second
+
+PARAMETERS: dict[str, Parameter] = {
+    "rate": Parameter(0.75, "stroke cycles a second", "1/s", low=0.2, high=1.5),
+    "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
+    "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
+    "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
+    "actuation": Parameter("course", "what moves the joints", choices=("course",)),
+    "lungs": Parameter("normal", "air in the lungs", choices=tuple(LUNGS)),
+    "cell": Parameter(0.055, "edge of a water cell", "m", low=0.01, high=0.1),
+    "steps": Parameter(2, "steps per frame of 1/48 s", low=1, high=64),
+    "triangles": Parameter(8000, "of the skin", low=1000, high=100000),
+    "speed": Parameter(START_SPEED, "at the start", "m/s", low=0.0, high=3.0),
+}  # fmt: skip
+QUALITIES: dict[str, dict[str, Any]] = {
+    "draft": {"cell": 0.055, "steps": 2, "triangles": 8000},
+    "standard": {"cell": 0.036, "steps": 4, "triangles": 12000},
+    "seed": {"cell": 0.02, "steps": 4, "triangles": 24000},
+}
+
+
+def swimmer(body: Body, parameters: Settings) -> BoundSkin:
+    """The skin of a swimmer with the lungs asked for."""
+    return breathing_skin(body, bound_skin(body, triangles=int(parameters["triangles"])), parameters["lungs"])
+
+
+def water(parameters: Settings) -> StillWater | Tank:
+    if parameters["water"] == "still":
+        return StillWater()
+    return pool(parameters["cell"])
+
+
+def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tuple[Array, Array]:
+    """Coordinates and velocities of a swimmer who glides along -y, in the stroke's first pose."""
+    q, v, _ = motion.sample(0.0)
+    q, v = q.copy(), v.copy()
+    q[2] -= START_DEPTH + buoyancy(body, skin, q).centre_of_mass[2]
+    v[:3] = 0.0
+    v[3:6] = rotation_from_quaternion(q[3:7]).T @ (speed * HEADING)
+    return q, v
+
+
+class Course:
+    """A controller that leads the joints through a stroke; the pelvis is free."""
+
+    def __init__(self, motion: StrokeMotion):
+        self.motion = motion
+
+    def start(self, rng: np.random.Generator) -> None:
+        return None
+
+    def act(self, own: Any, state: Any, time: float, dt: float) -> JointCourse:
+        return JointCourse(lambda t: self.motion.sample(t)[0])
+
+
+def stroke_world(stroke: str, parameters: Settings, *, more: Sequence[Any] = (), **options: Any) -> World:
+    """A world in which a human swims one stroke."""
+    body = human()
+    motion = StrokeMotion(body, load_stroke(stroke), parameters["rate"])
+    skin = swimmer(body, parameters)
+    q, v = start(body, skin, motion, parameters["speed"])
+    simulation = SwimSimulation(
+        body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"], muscles=False, measures=more,
+        **options,
+    )  # fmt: skip
+    return World(simulation, Course(motion), frame_rate=FRAME, substeps=int(parameters["steps"]))
+
+
+def build_stroke(stroke: str) -> Callable[[Settings], World]:
+    return lambda parameters: stroke_world(stroke, parameters)
+
+
+def cycle_speeds(recording: Recording, rate: float) -> Array:
+    """Mean speed along the course in each whole cycle [m/s]."""
+    time, y = recording.time, recording.signals["position"][:, 1]
+    whole = int(np.floor((time[-1] + 1e-6) * rate))
+    marks = np.interp(np.arange(whole + 1) / rate, time, -y)
+    return np.diff(marks) * rate
+
+
+def swim_report(recording: Recording, parameters: Settings, *, supine: bool = False, low: float = 0.0) -> Report:
+    """Speed, fluctuation, attitude and books of a swim."""
+    report = Report()
+    rate = parameters["rate"]
+    speeds = cycle_speeds(recording, rate)
+    signals, time = recording.signals, recording.time
+    later = speeds[1:]
+    if len(later):
+        settled = (time >= 1.0 / rate) & (time <= len(speeds) / rate + 1e-9)
+        along = signals["speed"][settled]
+        mean = float(later.mean())
+        report.metrics["mean_speed"] = mean
+        report.metrics["stroke_length"] = mean / rate
+        report.metrics["speed_variation"] = float(along.std() / max(abs(mean), 1e-9))
+        report.metrics["mean_pitch_deg"] = float(signals["pitch"][settled].mean())
+        report.metrics["chest_roll_deg"] = float(np.abs(signals["roll"][settled, 1]).max())
+        report.metrics["heading_deg"] = float(signals["heading"][-1])
+        report.metrics["depth_m"] = float(-signals["height"][settled].mean())
+        seconds = float(time[settled][-1] - time[settled][0])
+        work = signals["work"][settled]
+        report.metrics["power_w"] = float((work[-1, 0] - work[0, 0]) / seconds)
+        report.metrics["propulsion_n"] = float(signals["propulsion"][settled].mean())
+        report.metrics["drag_n"] = float(signals["drag"][settled].mean())
+        report.checks["forward in every cycle after the first"] = bool((later > low).all())
+        report.checks["head first"] = bool(np.abs(signals["heading"][settled]).max() < 90.0)
+    report.metrics["momentum_gap"] = momentum_gap(recording)
+    report.checks["impulses of water and weight are the body's momentum within 3 %"] = (
+        report.metrics["momentum_gap"] < 0.03
+    )
+    return report
+
+
+def momentum_gap(recording: Recording) -> float:
+    """Momentum gained less impulses received, in parts of what passed between body and water."""
+    signals = recording.signals
+    gained = signals["momentum"] - signals["momentum"][0]
+    received = signals["impulse_water"] + signals["impulse_other"]
+    gap = np.linalg.norm(gained - received + received[0], axis=1).max()
+    return float(gap / max(np.abs(signals["impulse_water"]).max(), 1e-9))

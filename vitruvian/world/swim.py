@@ -1,0 +1,353 @@
+"""A human in water as a simulation: simulated or still water, skin by skinning, muscles, torques or a course of joints.
+
+    simulation = SwimSimulation(human(), skin, water=StillWater())              # no flow: Si 2013, eq. 3.12
+    simulation = SwimSimulation(human(), skin, water=pool(cell=0.055))          # a window of real water that follows
+Controls decide what drives the joints: `MuscleControls` (excitations), `couple.actuation.JointTorques` or
+`JointCourse`, or None for a body that lets go. The state (`SwimState`) has q, v, activation, load and wrench like that
+of any body, and what the water does (`water_force`), for a controller to sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.skinning import BoundSkin
+from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.control.computed_muscle import MuscleControls
+from vitruvian.control.rhythm import GROUPS, muscle_groups
+from vitruvian.couple.actuation import JointCourse, JointTorques
+from vitruvian.couple.body_water import BodyInWater, Book, SwimmerState
+from vitruvian.couple.still_water import StillWater
+from vitruvian.errors import InputError
+from vitruvian.muscle import ActivationDynamics, MuscleBuilder, MuscleModel, path_points
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.skeleton import bone_poses, centre_of_mass, energy
+from vitruvian.water import Tank, WaterState, fill, follow, spray_surface, surface_mesh
+from vitruvian.water import step as step_water
+from vitruvian.water.forces import FORCES
+from vitruvian.world.body import Push, muscle_radii
+from vitruvian.world.stage import SKIN, WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface
+from vitruvian.world.stage import SurfaceFrame as Patch
+
+Array = np.ndarray
+HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
+POOL = (2.2, 3.4, 1.25)  # size of the window [m]: arms out to the sides, arms stretched ahead
+DEEP = 0.85  # of it below the surface [m]
+CAMERAS = (
+    Camera("side", (4.1, 0.0, 0.9), (0.0, 0.0, -0.1), follow="Pel"),
+    Camera("top", (0.6, 0.0, 4.6), (0.0, 0.0, 0.0), follow="Pel"),
+    Camera("front", (1.9, -3.9, 1.1), (0.0, -0.3, -0.1), follow="Pel"),
+    Camera("under", (2.6, -1.4, -1.7), (0.0, -0.1, -0.1), follow="Pel"),
+)
+
+
+def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, **options: Any) -> Tank:
+    """A window of open water around a swimmer, its surface at height 0."""
+    settings: dict[str, Any] = {
+        "boundaries": dict.fromkeys(("x-", "x+", "y-", "y+", "z-"), "open"),
+        "sponge": 0.12 * size[0],
+        "largest_substep": 1.0 / 96.0,
+        "courant": 1.5,
+        "particles": 8,
+        "tolerance": 1e-4,
+        **options,
+    }
+    return Tank.of_size(size, cell, origin=(-0.5 * size[0], -0.5 * size[1], -DEEP), rest_level=0.0, **settings)
+
+
+@dataclass
+class SwimState(SwimmerState):
+    """A swimmer, and the water if it is simulated."""
+
+    water: WaterState | None = None
+
+
+@dataclass(frozen=True)
+class SwimNow:
+    """An instant, as given to measures."""
+
+    body: Body
+    state: SwimState
+    controls: Any
+    time: float
+
+    @cached_property
+    def poses(self) -> Array:
+        """Bone to world transforms, shape (n_bones, 4, 4)."""
+        return bone_poses(self.body.skeleton, self.state.q)
+
+
+@dataclass(frozen=True)
+class SwimMeasure:
+    """A further signal and how it is read off."""
+
+    signal: Signal
+    value: Callable[[SwimNow], Any]
+
+
+class SwimSimulation:
+    """See `world.simulation.Simulation`; the state is a `SwimState`."""
+
+    def __init__(
+        self,
+        body: Body,
+        skin: BoundSkin,
+        *,
+        water: StillWater | Tank,
+        q: Array | None = None,
+        v: Array | None = None,
+        forces: str = "pressure",
+        muscles: bool = True,
+        dynamics: ActivationDynamics | None = None,
+        pushes: Sequence[Push] = (),
+        measures: Sequence[SwimMeasure] = (),
+        cameras: Sequence[Camera] = CAMERAS,
+        meshes: Sequence[Mesh] = (),
+        drawn: bool = True,
+    ):
+        """forces: "pressure" solves bones and water together, "velocity" is the documents' interleaved scheme. muscles
+        False takes the muscles away (torques then do all the work). q, v: start."""
+        if not body.free_root:
+            raise InputError("a swimmer needs a free pelvis")
+        if forces not in FORCES:
+            raise InputError(f"swim: unknown force model '{forces}'; known: {', '.join(FORCES)}")
+        self.body, self.skin, self.water, self.forces = body, skin, water, forces
+        s = body.skeleton
+        self.q0 = body.default_q.copy() if q is None else np.array(q, float)
+        self.v0 = np.zeros(s.n_v) if v is None else np.array(v, float)
+        self.dynamics, self.pushes, self.measures = dynamics, tuple(pushes), tuple(measures)
+        self.cameras, self.meshes, self.drawn = tuple(cameras), tuple(meshes), drawn
+        self.muscles: MuscleModel = body.muscles if muscles else MuscleBuilder(s).build()
+        self.stepper = BodyStepper(s, self.muscles)
+        self.mechanism = BodyInWater(self.stepper, skin)
+        self.groups = muscle_groups(body)
+
+    def new_stepper(self) -> BodyStepper:
+        """Another stepper of the same body, for a controller to think with."""
+        return BodyStepper(self.body.skeleton, self.muscles)
+
+    # --- Simulation ----------------------------------------------------------------------------------------------
+
+    def start(self, rng: np.random.Generator) -> SwimState:
+        s = self.body.skeleton
+        state = SwimState(
+            q=self.q0.copy(),
+            v=self.v0.copy(),
+            activation=np.zeros(self.muscles.n_muscles),
+            load=np.zeros((s.n_bones, 10)),
+            wrench=np.zeros((s.n_bones, 6)),
+            water_force=np.zeros(s.n_v),
+            link_force=np.zeros((len(self.skin.names), 6)),
+            drive=np.zeros(s.n_v),
+            book=Book(),
+        )
+        if isinstance(self.water, Tank):
+            self.mechanism.forget()
+            state.water = fill(self.water, seed=int(rng.integers(2**31)), mechanism=self.mechanism, body=state)
+            follow(self.water, state.water, self._middle(state), axes=(0, 1))
+        self._push(state, 0.0)
+        return state
+
+    def step(self, state: SwimState, controls: Any, time: float, dt: float) -> None:
+        actuation = None
+        if isinstance(controls, MuscleControls):
+            if len(controls.excitation) != self.muscles.n_muscles:
+                raise InputError("swim: this body swims without muscles; drive it by torques or a course")
+            if self.dynamics is None:
+                state.activation = controls.excitation.copy()
+            else:
+                state.activation = self.dynamics.step(state.activation, controls.excitation, dt)
+        elif isinstance(controls, JointTorques | JointCourse):
+            actuation = controls
+        elif controls is not None:
+            raise InputError(f"swim: {type(controls).__name__} does not drive a swimmer")
+        self.mechanism.begin(state, actuation)
+        if isinstance(self.water, Tank):
+            assert state.water is not None
+            step_water(self.water, state.water, dt, mechanism=self.mechanism, body=state, forces=self.forces)
+            follow(self.water, state.water, self._middle(state), axes=(0, 1))
+        else:
+            self.mechanism.step_still(state, self.water, time, dt)
+        self.mechanism.end(state, dt)
+        self._push(state, time + dt)
+
+    def stage(self) -> Stage:
+        meshes = list(self.meshes)
+        if self.drawn:
+            for bone, (vertices, faces) in bone_surfaces(self.body, fallback=True).items():
+                meshes.append(Mesh(bone, bone, vertices, faces))
+        m = self.body.muscles
+        surfaces = [
+            Surface("skin", self.skin.faces, colour=SKIN, opacity=0.35),
+            Surface("water", None, layer="water", colour=WATER, opacity=0.45),
+        ]
+        points: tuple[Points, ...] = ()
+        if isinstance(self.water, Tank):
+            surfaces.append(Surface("spray surface", None, layer="water", colour=(0.75, 0.87, 0.95), opacity=0.8))
+            points = (Points("spray", radius=0.12 * self.water.cell),)
+        muscles = Lines(
+            "muscles", m.offsets, muscle_radii(self.body), m.names, value="activation", value_range=(0.0, 1.0)
+        )
+        return Stage(
+            bodies=self.body.skeleton.names,
+            meshes=tuple(meshes),
+            surfaces=tuple(surfaces),
+            lines=(muscles,),
+            points=points,
+            signals=(*SIGNALS, *(x.signal for x in self.measures)),
+            cameras=self.cameras,
+            ground=None,
+        )
+
+    def observe(self, state: SwimState, controls: Any, time: float) -> Frame:
+        s = self.body.skeleton
+        now = SwimNow(self.body, state, controls, time)
+        placed = now.poses
+        poses = np.concatenate(
+            [placed[:, :3, 3], Rotation.from_matrix(placed[:, :3, :3]).as_quat(scalar_first=True)], axis=1
+        )
+        skin = self.skin.place(placed)
+        signals = self._signals(state, placed, skin.vertices)
+        for x in self.measures:
+            value = np.asarray(x.value(now), dtype=float)
+            signals[x.signal.name] = value.copy() if x.signal.components else float(value)
+        surfaces = {"skin": Patch(skin.vertices)}
+        points = {}
+        if state.water is not None and isinstance(self.water, Tank):
+            surfaces["water"] = Patch(*surface_mesh(self.water, state.water, closed=False))
+            cell = self.water.cell
+            spray = state.water.spray
+            surfaces["spray surface"] = Patch(
+                *spray_surface(spray, state.water.spray_volume, 2.0 * cell, finest=0.2 * cell)
+            )
+            points["spray"] = spray.copy()
+        else:
+            surfaces["water"] = Patch(*_sheet(centre_of_mass(s, state.q), self._level()))
+        a = state.activation if self.muscles.n_muscles else np.zeros(self.body.muscles.n_muscles)
+        lines = {"muscles": LinesFrame(path_points(self.body.muscles, placed), a.copy())}
+        return Frame(poses=poses, signals=signals, surfaces=surfaces, lines=lines, points=points)
+
+    # --- parts ---------------------------------------------------------------------------------------------------
+
+    def _level(self) -> float:
+        return self.water.rest_level if isinstance(self.water, Tank) else self.water.level
+
+    def _middle(self, state: SwimState) -> Array:
+        """Middle of the body's extent along the water, where the window should be."""
+        vertices = self.mechanism.placed(state).vertices
+        return np.asarray(0.5 * (vertices.min(axis=0) + vertices.max(axis=0)))
+
+    def _push(self, state: SwimState, time: float) -> None:
+        state.wrench[:] = 0.0
+        for p in self.pushes:
+            if p.start <= time + 1e-9 < p.start + p.duration:
+                b = self.body.skeleton.index(p.bone)
+                pose = bone_poses(self.body.skeleton, state.q)[b]
+                force = pose[:3, :3].T @ np.array(p.force)
+                state.wrench[b] += np.concatenate([np.cross(p.point, force), force])
+
+    def _signals(self, state: SwimState, poses: Array, vertices: Array) -> dict[str, Any]:
+        s = self.body.skeleton
+        density, gravity = self._water_numbers()
+        # what calm water would do to each link, to tell flow from weight
+        still = StillWater(self._level(), density, gravity)
+        calm = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, self.mechanism.shape.links, 1)
+        corner = np.zeros((len(self.skin.names), 3))
+        first = self.skin.influence[:, 0]
+        np.add.at(corner, first, calm.lift)
+        head, pelvis = poses[s.index("Sku")], poses[0]
+        chest = poses[s.index("T6")]
+        ahead = _level_direction(poses[s.index("T1"), :3, 3] - pelvis[:3, 3])
+        flow = (state.link_force[:, 3:] - corner) @ ahead
+        com = centre_of_mass(s, state.q)
+        e = energy(s, state.q, state.v)
+        velocity = _mean_velocity(s, poses, state)
+        a = state.activation
+        by_group = [
+            float(a[self.groups == k].mean()) if len(a) and (self.groups == k).any() else 0.0
+            for k in range(len(GROUPS))
+        ]
+        book = state.book
+        return {
+            "position": com,
+            "velocity": velocity,
+            "speed": float(velocity @ HEADING),
+            "speed_ahead": float(velocity @ ahead),
+            "heading": float(np.degrees(np.arctan2(ahead[0], -ahead[1]))),
+            "pitch": float(
+                np.degrees(np.arcsin(np.clip(_unit(poses[s.index("T1"), :3, 3] - pelvis[:3, 3])[2], -1, 1)))
+            ),
+            "roll": np.array([_roll(pelvis), _roll(chest)]),
+            "head_height": float(head[2, 3]),
+            "height": float(com[2]),
+            "propulsion": float(np.maximum(flow, 0.0).sum()),
+            "drag": float(-np.minimum(flow, 0.0).sum()),
+            "water_force": state.link_force[:, 3:].sum(axis=0),
+            "work": np.array([book.work_drive, book.work_water, book.work_push]),
+            "energy": np.array([e.kinetic, e.gravity, e.springs]),
+            "momentum": s.mass * velocity,
+            "impulse_water": book.impulse_water.copy(),
+            "impulse_other": book.impulse_weight + book.impulse_push,
+            "activation": np.array([a.mean(), a.max()]) if len(a) else np.zeros(2),
+            "activation_by_group": np.array(by_group),
+        }
+
+    def _water_numbers(self) -> tuple[float, float]:
+        w = self.water
+        return (w.density, float(-w.gravity[2])) if isinstance(w, Tank) else (w.density, w.gravity)
+
+
+SIGNALS = (
+    Signal("position", "m", "centre of mass", ("x", "y", "z")),
+    Signal("velocity", "m/s", "of the centre of mass", ("x", "y", "z")),
+    Signal("speed", "m/s", "along the course (-y)"),
+    Signal("speed_ahead", "m/s", "in the direction of the trunk"),
+    Signal("heading", "deg", "direction of the trunk, positive to the left"),
+    Signal("pitch", "deg", "head up"),
+    Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
+    Signal("head_height", "m", "of the skull's joint"),
+    Signal("height", "m", "of the centre of mass"),
+    Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
+    Signal("drag", "N", "flow forces on parts held back, summed"),
+    Signal("water_force", "N", "of the water on the body", ("x", "y", "z")),
+    Signal("work", "J", "so far", ("muscles or torques", "water", "pushes")),
+    Signal("energy", "J", "of the body", ("kinetic", "gravity", "springs")),
+    Signal("momentum", "kg m/s", "of the body", ("x", "y", "z")),
+    Signal("impulse_water", "N s", "of the water on the body so far", ("x", "y", "z")),
+    Signal("impulse_other", "N s", "of weight and pushes so far", ("x", "y", "z")),
+    Signal("activation", "1", "muscle activation", ("mean", "largest")),
+    Signal("activation_by_group", "1", "mean muscle activation", GROUPS),
+)
+
+
+def _mean_velocity(s: Any, poses: Array, state: SwimState) -> Array:
+    from vitruvian.skeleton import centroidal_momentum
+
+    return np.asarray(centroidal_momentum(s, state.q, state.v)[3:] / s.mass)
+
+
+def _unit(x: Array) -> Array:
+    return x / max(float(np.linalg.norm(x)), 1e-12)
+
+
+def _level_direction(x: Array) -> Array:
+    return _unit(x * np.array([1.0, 1.0, 0.0]))
+
+
+def _roll(pose: Array) -> float:
+    """Turn about the bone's long axis (its z) from level [deg]: how far its left side (x) points down."""
+    return float(np.degrees(np.arcsin(np.clip(-pose[2, 0], -1.0, 1.0))))
+
+
+def _sheet(centre: Array, level: float) -> tuple[Array, Array]:
+    """A square of still surface about a point, its corners on whole metres so that it does not slide along."""
+    x, y = np.round(centre[0]), np.round(centre[1])
+    corners = np.array([[x - 3, y - 4, level], [x + 3, y - 4, level], [x + 3, y + 4, level], [x - 3, y + 4, level]])
+    return corners, np.array([[0, 1, 2], [0, 2, 3]])
