@@ -74,8 +74,8 @@ def body_skin(body: Body, build: str | SkinShape = "muscular", *, spacing: float
     key = hashlib.sha256(repr((build, spacing, body.scale, body.default_q.tobytes())).encode())
     for vertices, _ in bones.values():
         key.update(np.round(vertices, 6).tobytes())
-    for file in sorted(Path(__file__).parent.glob("skin*.py")):
-        key.update(file.read_bytes())
+    for module in ("skin", "skin_data", "skin_pose"):
+        key.update((Path(__file__).parent / f"{module}.py").read_bytes())
     shape = build
     found = cached_arrays(f"skin-{key.hexdigest()[:16]}", lambda: _make(body, bones, shape, spacing))
     return Skin(found["vertices"], found["faces"], spacing)

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.bellies import Belly
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin import Skin, body_skin, world_bones
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh import (
     FleshModel,
     Material,
@@ -27,10 +28,13 @@ from vitruvian.flesh import (
     sample_muscles,
     sample_surface,
 )
-from vitruvian.mesh.levelset import LevelSet
+from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
+from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
+FOOTPRINT = 0.010  # [m] radius in which a muscle grows to bone: tendons' footprints measure 1 to 5 cm²
+LOOSE = 0.01  # of the full tie elsewhere: 1e6 N/m³, a millimetre of loose connective tissue of 1 kPa
 QUALITY_SPACING = {"draft": 0.03, "standard": 0.02, "seed": 0.01}  # [m]
 
 
@@ -52,12 +56,16 @@ def body_flesh(
     bellies: Sequence[Belly] = (),
     within: Callable[[Array], Array] | None = None,
     reach: tuple[Array, Array] | None = None,
+    ties: str = "surface",
 ) -> BodyFlesh:
     """Fill a body's skin with tissue.
 
     spacing: of the lattice [m]; bellies: muscles whose fibres are alive; within: a level set (points (n, 3) -> (n,),
-    negative inside) that cuts a part out, `reach` its box [m].
+    negative inside) that cuts a part out, `reach` its box [m]. ties: "surface" grows the flesh to the whole surface of
+    every bone (Lee 2008 and Si 2013); "footprints" only to where muscles end on it, and lets it slide elsewhere.
     """
+    if ties not in ("surface", "footprints"):
+        raise unknown_name("ties", ties, ("surface", "footprints"))
     skin = body_skin(body) if skin is None else skin
     level = skin.level_set(max(skin.spacing, spacing / 3.0))
     bones = world_bones(body)
@@ -71,18 +79,52 @@ def body_flesh(
     lattice = lattice_from_level_set(tissue, lower - 0.5 * spacing, upper + 0.5 * spacing, spacing)
     poses = bone_poses(body.skeleton, body.default_q)
     bone, points, areas = [], [], []
+    ends = muscle_ends(body) if ties == "footprints" else {}
     for name, (vertices, faces) in bones.items():
         at, area = sample_surface(vertices, faces, 0.5 * spacing)
         kept = (tissue(at) < 0.0) & np.all((at > lower) & (at < upper), axis=1)
         bone.append(np.full(int(kept.sum()), body.skeleton.index(name)))
         points.append(at[kept])
-        areas.append(area[kept])
+        # a looser tie counts as less bone
+        areas.append(area[kept] * (tightness(at, ends.get(name)) if ties == "footprints" else np.ones(len(at)))[kept])
     if sum(map(len, points)) == 0:
         raise InputError("body flesh: no bone lies in the part that was cut out")
     tied = attach(lattice, np.concatenate(bone), np.concatenate(points), np.concatenate(areas), poses)
     muscles = sample_muscles(lattice, [(b.name, b.region) for b in bellies], samples=3) if bellies else None
     model = build_flesh(lattice, material or preset("si-paper"), muscles=muscles, attachments=tied)
     return BodyFlesh(model, skin, bones)
+
+
+def bone_level_set(
+    body: Body, lower: Array | None = None, upper: Array | None = None, *, spacing: float = 0.005
+) -> LevelSet:
+    """Signed distance [m] to all bones in the default pose, over the whole body or the box from lower to upper [m]."""
+    bones = world_bones(body)
+    everything = np.concatenate([v for v, _ in bones.values()])
+    low = everything.min(axis=0) if lower is None else lower
+    high = everything.max(axis=0) if upper is None else upper
+    level = empty_level_set(low, high, spacing, 0.03)
+    for name, (vertices, faces) in bones.items():
+        if (vertices.max(axis=0) > low).all() and (vertices.min(axis=0) < high).all():
+            add_mesh(level, vertices, faces, crossing=True, name=name)
+    return level
+
+
+def muscle_ends(body: Body) -> dict[str, Array]:
+    """Where muscles begin and end on each bone in the default pose [m], by bone."""
+    model = body.muscles
+    at = path_points(model, bone_poses(body.skeleton, body.default_q))
+    ends = np.concatenate([model.offsets[:-1], model.offsets[1:] - 1])
+    return {body.skeleton.names[b]: at[ends[model.bone[ends] == b]] for b in np.unique(model.bone[ends])}
+
+
+def tightness(points: Array, ends: Array | None) -> Array:
+    """How firmly flesh holds to points (n, 3) of one bone, shape (n,): 1 about the muscles' ends, else `LOOSE`."""
+    out = np.full(len(points), LOOSE)
+    if ends is not None and len(points):
+        feet = points[cKDTree(points).query(ends)[1]]  # paths end near the surface, not on it
+        out[cKDTree(feet).query(points)[0] <= FOOTPRINT] = 1.0
+    return out
 
 
 def require_fit(level: LevelSet, bones: dict[str, tuple[Array, Array]], spacing: float) -> None:

@@ -1,26 +1,30 @@
-"""A body in its flesh whose bones move as told: skin, bellies and lattice to look at, forces on bones to plot."""
+"""A body in its flesh: bones under muscles and flesh both ways, skin, bellies and lattice to look at, forces to plot.
+
+A `BodySimulation` whose step goes through `couple.muscle_flesh`: what pushes on the skin reaches the bones through the
+tissue, and the bones move. The flesh's own muscles take the activations of the line muscles they are named after.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from vitruvian.anatomy import BodyState
 from vitruvian.anatomy.bellies import Belly
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin_flesh import BodyFlesh
-from vitruvian.anatomy.surfaces import bone_surfaces
-from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
+from vitruvian.couple.bone_flesh import Inertial
+from vitruvian.couple.muscle_flesh import MuscleFlesh, WrapState
 from vitruvian.flesh import Contact, Loads, Settings, cell_strain, embed, lattice_surface, node_values, tissue_volume
 from vitruvian.skeleton import bone_poses
-from vitruvian.spatial import pose_from_transform
+from vitruvian.world.body import BodySimulation
 from vitruvian.world.stage import (
     MUSCLE,
     SKIN,
     WIRE,
-    Camera,
     Frame,
     Lines,
     LinesFrame,
@@ -32,182 +36,259 @@ from vitruvian.world.stage import (
 )
 
 Array = np.ndarray
-NEWTON_PER_METRE = 400.0  # length of the arrows that show forces on bones
+COLOURS = {"none": ("", "", 0.0), "strain": ("strain", "", 0.5), "pressure": ("pressure", "kPa", 30.0),
+           "activation": ("activation", "", 1.0)}  # fmt: skip
+ARROW, HEAD = (0.95, 0.75, 0.1), 0.2  # colour of the arrows, and the part of them that is their head
 
 
 @dataclass(frozen=True)
-class Cue:
-    """What happens at one instant."""
+class Outside:
+    """What acts on the body at one instant from outside."""
 
-    q: Array  # joint coordinates
-    activation: Array  # of the bellies
     contacts: Sequence[Contact] = ()
-    body_force: Array | None = None  # acceleration of a force on all tissue [m/s²], e.g. gravity
+    lift: Array = field(default_factory=lambda: np.zeros(3))  # where the frame of the simulation is [m]
+    weight: Array = field(default_factory=lambda: np.zeros(3))  # its apparent force per mass on top of gravity [m/s²]
+    forces: Sequence[tuple[str, Array, Array]] = ()  # bone, point [m] in its frame, force [N] in world axes
     props: dict[str, Array] = field(default_factory=dict)  # positions [m] of things drawn, by name
 
 
 @dataclass(frozen=True)
-class Measure:
+class Look:
+    """How it is drawn."""
+
+    colour: str = "none"  # of the skin: none, strain, pressure, activation
+    limit: float | None = None  # upper end of its scale
+    opacity: float = 1.0
+    shown: Callable[[Array], Array] | None = None  # which skin vertices [m] (n, 3) of the rest pose are drawn (n,)
+    lattice: bool = False
+    bones: Callable[[str], bool] | None = None  # which bones are drawn; all that carry flesh by default
+    arrows: float = 0.0  # [m/N] length of the arrows for the flesh's force on bones, 0 for none
+    lines: bool = False  # also draw the muscles' lines
+    hands: tuple[str, ...] = ()  # sides ("l", "r") whose fingers are closed round a bar
+
+
+@dataclass(frozen=True)
+class FleshMeasure:
     signal: Signal
-    of: Callable[[FleshedBody, BoneFleshState, float], float | Array]
+    of: Callable[[FleshedBody, FleshedState, float], float | Array]
 
 
-class FleshedBody:
-    """Bones follow `script(time)`; flesh balances around them, or moves with inertia."""
+@dataclass
+class FleshedState(BodyState):
+    """A body's state with its flesh."""
+
+    wrap: WrapState
+    push: Array  # wrench on each bone from outside the flesh, for the senses to add to, shape (n_bones, 6)
+
+
+class FleshedBody(BodySimulation):
+    """See `BodySimulation`; the state is a `FleshedState`."""
 
     def __init__(
         self,
         body: Body,
         flesh: BodyFlesh,
-        script: Callable[[float], Cue],
+        q: Array | None = None,
         *,
         bellies: Sequence[Belly] = (),
-        shown: Callable[[Array], Array] | None = None,
+        outside: Callable[[float], Outside] | None = None,
         settings: Settings | None = None,
         inertial: Inertial | None = None,
-        colour: str = "strain",
-        limit: float = 0.5,
-        opacity: float = 1.0,
-        arrows: bool = False,
-        measures: Sequence[Measure] = (),
-        meshes: Sequence[Mesh] = (),
+        every: int = 1,
+        two_way: bool = True,
+        look: Look = Look(),  # noqa: B008 - frozen
+        flesh_measures: Sequence[FleshMeasure] = (),
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
-        cameras: Sequence[Camera] = (),
-        ground: float | None = None,
+        **rest: Any,
     ) -> None:
-        """shown: which skin vertices [m] (n, 3) are drawn (n,); props: named meshes moved by the script."""
-        self.body, self.flesh, self.script = body, flesh, script
-        self.pair = BoneFlesh(body.skeleton, flesh.model, settings)
-        self.inertial, self.arrows = inertial, arrows
-        self.measures, self.props = tuple(measures), tuple(props)
-        self.colour = colour
-        vertices, faces = flesh.skin.vertices, flesh.skin.faces
-        if shown is not None:
-            kept = shown(vertices)
-            faces = faces[kept[faces].all(axis=1)]
-            used, number = np.unique(faces, return_inverse=True)
-            vertices, faces = vertices[used], number.reshape(-1, 3)
+        """bellies: to be drawn; props: named meshes moved by `outside`; rest: as for `BodySimulation`."""
+        super().__init__(body, q, **rest)
+        self.flesh, self.outside = flesh, outside or (lambda time: Outside())
+        self.wrap = MuscleFlesh(
+            self.stepper, flesh.model, settings=settings, inertial=inertial, every=every, two_way=two_way
+        )
+        self.look, self.flesh_measures, self.props = look, tuple(flesh_measures), tuple(props)
+        number = {n: i for i, n in enumerate(body.muscles.names)}
+        self.alive = np.array([number[n] for n in flesh.model.muscles.names], dtype=np.int64)
         lattice = flesh.model.lattice
-        self.skin, self.skin_faces = embed(lattice, vertices), faces
-        self.bellies = [(b.name, embed(lattice, b.surface()[0]), b.surface()[1]) for b in bellies]
-        self.shell = lattice_surface(lattice)
-        bones = bone_surfaces(body, fallback=True)
-        near = set(np.array(body.skeleton.names)[np.unique(flesh.model.attachments.bone)])
-        value, unit, low = {"strain": ("strain", "", 0.0), "pressure": ("pressure", "kPa", -limit)}[colour]
-        surface = Surface("skin", faces, "skin", SKIN, opacity, value, unit, (low, limit))
-        self.names = tuple(body.skeleton.names)
-        forces = (
-            Lines(
-                "forces",
-                2 * np.arange(len(near) + 1),
-                np.full(len(near), 0.006),
-                tuple(sorted(near)),
-                "forces",
-                (0.95, 0.75, 0.1),
-            ),
-        )
-        self.felt = [body.skeleton.index(n) for n in sorted(near)]
-        self._stage = Stage(
-            bodies=(*self.names, *(n for n, _ in props)),
-            meshes=(
-                *(Mesh(n, n, v, f) for n, (v, f) in bones.items() if n in near),
-                *(Mesh(n, n, v, f, layer="props", colour=WIRE) for n, (v, f) in props),
-                *meshes,
-            ),
-            surfaces=(
-                surface,
-                *(Surface(n, f, "muscles", MUSCLE, 1.0, "activation", "", (0.0, 1.0)) for n, _, f in self.bellies),
-                replace(surface, name="lattice", faces=self.shell, layer="lattice", colour=WIRE, opacity=0.3),
-            ),
-            lines=forces if arrows else (),
-            signals=(
-                Signal("volume", "m³", "volume of the tissue"),
-                Signal("newton", "", "Newton steps"),
-                Signal("bone_force", "N", "sum of the flesh's forces on bones", ("x", "y", "z")),
-                *(m.signal for m in measures),
-            ),
-            cameras=tuple(cameras),
-            ground=ground,
-        )
+        self.skin_faces, vertices = _part(flesh.skin.vertices, flesh.skin.faces, look.shown)
+        self.skin = embed(lattice, vertices)
+        shapes = [b.surface() for b in bellies]
+        sizes = np.array([len(v) for v, _ in shapes], dtype=np.int64)
+        self.belly_owner = np.repeat(np.array([number[b.name] for b in bellies], dtype=np.int64), sizes)
+        offsets = np.concatenate([[0], np.cumsum(sizes)])[: len(shapes)]
+        self.belly_faces = np.concatenate([f + o for (_, f), o in zip(shapes, offsets)]) if shapes else None
+        self.belly = embed(lattice, np.concatenate([v for v, _ in shapes])) if shapes else None
+        self.near = np.unique(flesh.model.attachments.bone)
+        self.skinned = None
+        if look.hands:
+            from vitruvian.scenes._hands import closed_hands
+
+            self.skinned = closed_hands(body, vertices, look.hands)
 
     def start(self, rng: np.random.Generator) -> FleshedState:
-        cue = self.script(0.0)
-        state = FleshedState(self.pair.start(self.body.default_q), 0)
-        if not np.array_equal(cue.q, self.body.default_q):
-            state.pair.bones.q[:] = cue.q
-            state.newton = self.pair.settle(state.pair, self._loads(cue)).newton
+        plain = super().start(rng)
+        wrap = self.wrap.start(self.body.default_q, plain.q, self._loads(plain, 0.0))
+        state = FleshedState(
+            **{f.name: getattr(plain, f.name) for f in fields(BodyState)}, wrap=wrap, push=plain.wrench.copy()
+        )
+        self._feel(state)
         return state
 
-    def step(self, state: FleshedState, controls: Any, time: float, dt: float) -> None:
-        cue = self.script(time + dt)
-        state.pair.bones.q[:] = cue.q
-        loads = self._loads(cue)
-        if self.inertial is None:
-            state.newton = self.pair.settle(state.pair, loads).newton
-            return
-        poses = bone_poses(self.body.skeleton, cue.q)
-        held = replace(loads, targets=self.flesh.model.attachments.targets(poses))
-        report = self.pair.solver.step(
-            state.pair.flesh,
-            held,
+    def advance(self, state: BodyState, time: float, dt: float, torque: Array | None) -> None:
+        assert isinstance(state, FleshedState)
+        state.q, state.v = self.wrap.step(
+            state.wrap,
+            state.q,
+            state.v,
+            state.activation,
             dt,
-            mass_damping=self.inertial.mass_damping,
-            stiffness_damping=self.inertial.stiffness_damping,
+            self._loads(state, time + dt),
+            load=state.load,
+            wrench=state.push,
+            torque=torque,
         )
-        state.pair.poses[:] = poses
-        state.newton = report.newton
+
+    def _surroundings(self, state: BodyState, time: float) -> None:
+        super()._surroundings(state, time)
+        now = self.outside(time)
+        weight = now.weight
+        turn = bone_poses(self.body.skeleton, state.q)[:, :3, :3]
+        for bone, point, force in now.forces:
+            i = self.body.skeleton.index(bone)
+            local = turn[i].T @ force
+            state.wrench[i] += np.concatenate([np.cross(point, local), local])
+        if weight.any():
+            inertia = self.stepper.own_inertia + self.wrap.spared
+            force = inertia[:, :1] * np.einsum("nji,j->ni", turn, weight)
+            moment = np.cross(inertia[:, 1:4], np.einsum("nji,j->ni", turn, weight))
+            state.wrench += np.concatenate([moment, force], axis=1)
+        if isinstance(state, FleshedState):
+            state.push = state.wrench.copy()
+            self._feel(state)
+
+    def _feel(self, state: FleshedState) -> None:
+        """The flesh's pull is an outside wrench to the senses."""
+        if self.wrap.two_way:
+            wrap = state.wrap
+            state.wrench += self.flesh.model.attachments.bone_wrenches(wrap.flesh.x, wrap.poses)
+
+    def _loads(self, state: BodyState, time: float) -> Loads:
+        model, now = self.flesh.model, self.outside(time)
+        activation = np.clip(state.activation[self.alive], 0.0, 1.0) if len(self.alive) else None
+        force = None
+        if self.wrap.inertial is not None:
+            force = model.node_mass[:, None] * (self.body.skeleton.gravity + now.weight)
+        return Loads(activation=activation, force=force, contacts=tuple(now.contacts))
 
     def stage(self) -> Stage:
-        return self._stage
+        stage = super().stage()
+        near = {self.body.skeleton.names[i] for i in self.near}
+        drawn = self.look.bones or (lambda name: name in near)
+        value, unit, limit = COLOURS[self.look.colour]
+        limit = limit if self.look.limit is None else self.look.limit
+        span = (-limit, limit) if self.look.colour == "pressure" else (0.0, max(limit, 1e-9))
+        skin = Surface("skin", self.skin_faces, "skin", SKIN, self.look.opacity, value, unit, span)
+        surfaces = [skin]
+        if self.belly_faces is not None:
+            surfaces.append(Surface("bellies", self.belly_faces, "muscles", MUSCLE, 1.0, "activation", "", (0.0, 1.0)))
+        if self.look.lattice:
+            shell = lattice_surface(self.flesh.model.lattice)
+            surfaces.append(replace(skin, name="lattice", faces=shell, layer="lattice", colour=WIRE, opacity=0.25))
+        lines = stage.lines if self.look.lines else ()
+        if self.look.arrows:
+            names = tuple(self.body.skeleton.names[i] for i in self.near)
+            count = 2 * len(names)  # shaft and head
+            radius = np.tile([0.004, 0.010], len(names))
+            lines = (*lines, Lines("forces", 2 * np.arange(count + 1), radius, (), "forces", ARROW))
+        return replace(
+            stage,
+            bodies=(*stage.bodies, *(n for n, _ in self.props)),
+            meshes=(
+                *(m for m in stage.meshes if m.layer != "bones" or drawn(m.body)),
+                *(Mesh(n, n, v, f, layer="things", colour=WIRE) for n, (v, f) in self.props),
+            ),
+            surfaces=tuple(surfaces),
+            lines=lines,
+            signals=(
+                Signal("volume", "m³", "volume of the tissue"),
+                Signal("newton", "", "Newton steps of the flesh"),
+                Signal("bone_force", "N", "sum of the flesh's forces on bones", ("x", "y", "z")),
+                *stage.signals,
+                *(m.signal for m in self.flesh_measures),
+            ),
+        )
 
-    def observe(self, state: FleshedState, controls: Any, time: float) -> Frame:
-        model, flesh = self.flesh.model, state.pair.flesh
-        cue = self.script(time)
-        poses = state.pair.poses
-        if self.colour == "strain":
-            of_cell = cell_strain(model.lattice, flesh.x)
-        else:
-            of_cell = -1e-3 * (flesh.pressure + model.moduli[:, 4])
-        values = node_values(model.lattice, of_cell)
-        wrench = model.attachments.bone_wrenches(flesh.x, poses)
-        force = np.einsum("nij,nj->ni", poses[:, :3, :3], wrench[:, 3:])
-        surfaces = {
-            "skin": SurfaceFrame(self.skin.positions(flesh.x), None, self.skin.matrix @ values),
-            "lattice": SurfaceFrame(flesh.x.copy(), None, values),
-        }
-        for i, (name, points, _) in enumerate(self.bellies):
-            level = np.full(len(points.cell), cue.activation[i])
-            surfaces[name] = SurfaceFrame(points.positions(flesh.x), None, level)
-        shown = np.stack([pose_from_transform(p) for p in poses])
-        things = np.array([[*cue.props[n], 1.0, 0.0, 0.0, 0.0] for n, _ in self.props]).reshape(-1, 7)
-        lines = {}
-        if self.arrows:
-            at = poses[self.felt, :3, 3]
-            ends = np.stack([at, at + force[self.felt] / NEWTON_PER_METRE], axis=1).reshape(-1, 3)
-            lines["forces"] = LinesFrame(ends)
+    def observe(self, state: BodyState, controls: Any, time: float) -> Frame:
+        assert isinstance(state, FleshedState)
+        frame = super().observe(state, controls, time)
+        model, flesh, now = self.flesh.model, state.wrap.flesh, self.outside(time)
+        values = self._values(state)
+        lift = now.lift
+        skin = self.skin.positions(flesh.x)
+        if self.skinned is not None:
+            skin = self.skinned.moved(skin, frame.poses)
+        surfaces = {"skin": SurfaceFrame(skin + lift, None, None if values is None else self.skin.matrix @ values)}
+        if self.belly is not None:
+            surfaces["bellies"] = SurfaceFrame(
+                self.belly.positions(flesh.x) + lift, None, state.activation[self.belly_owner]
+            )
+        if self.look.lattice:
+            surfaces["lattice"] = SurfaceFrame(flesh.x + lift, None, values)
+        force = self.bone_forces(state)
+        poses = frame.poses.copy()
+        poses[:, :3] += lift
+        lines = {"muscles": frame.lines["muscles"]} if self.look.lines else {}
+        if self.look.arrows:
+            lines["forces"] = LinesFrame(_arrows(state.wrap.poses[self.near, :3, 3], self.look.arrows * force) + lift)
+        things = np.array([[*now.props[n], 1.0, 0.0, 0.0, 0.0] for n, _ in self.props]).reshape(-1, 7)
         return Frame(
-            poses=np.vstack([shown, things]),
+            poses=np.vstack([poses, things]),
             signals={
                 "volume": tissue_volume(model.lattice, flesh.x),
-                "newton": float(state.newton),
+                "newton": float(state.wrap.newton),
                 "bone_force": force.sum(axis=0),
-                **{m.signal.name: m.of(self, state.pair, time) for m in self.measures},
+                **frame.signals,
+                **{m.signal.name: m.of(self, state, time) for m in self.flesh_measures},
             },
             surfaces=surfaces,
             lines=lines,
         )
 
-    def _loads(self, cue: Cue) -> Loads:
-        model = self.flesh.model
-        force = None if cue.body_force is None else model.node_mass[:, None] * cue.body_force
-        activation = cue.activation if len(model.muscles.names) else None
-        return Loads(activation=activation, force=force, contacts=tuple(cue.contacts))
+    def bone_forces(self, state: FleshedState) -> Array:
+        """The flesh's force on each bone that carries some [N], world axes, shape (n, 3)."""
+        wrap = state.wrap
+        wrench = self.flesh.model.attachments.bone_wrenches(wrap.flesh.x, wrap.poses)
+        return np.einsum("nij,nj->ni", wrap.poses[:, :3, :3], wrench[:, 3:])[self.near]
+
+    def _values(self, state: FleshedState) -> Array | None:
+        """What colours the skin, at the lattice's nodes."""
+        model, flesh = self.flesh.model, state.wrap.flesh
+        if self.look.colour == "none":
+            return None
+        if self.look.colour == "strain":
+            of_cell = cell_strain(model.lattice, flesh.x)
+        elif self.look.colour == "pressure":
+            of_cell = -1e-3 * (flesh.pressure + model.moduli[:, 4])
+        else:
+            of_cell = model.muscles.cell_activation(state.activation[self.alive])
+        return node_values(model.lattice, of_cell)
 
 
-@dataclass
-class FleshedState:
-    pair: BoneFleshState
-    newton: int
+def _part(vertices: Array, faces: Array, shown: Callable[[Array], Array] | None) -> tuple[Array, Array]:
+    """Faces and vertices of the part of a surface that is drawn."""
+    if shown is None:
+        return faces, vertices
+    kept = shown(vertices)
+    faces = faces[kept[faces].all(axis=1)]
+    used, number = np.unique(faces, return_inverse=True)
+    return number.reshape(-1, 3), vertices[used]
+
+
+def _arrows(at: Array, along: Array) -> Array:
+    """Two short lines per arrow, shaft and thicker head, shape (4 n, 3)."""
+    neck = at + (1.0 - HEAD) * along
+    return np.stack([at, neck, neck, at + along], axis=1).reshape(-1, 3)
 
 
 def section_area(vertices: Array, faces: Array, point: Array, normal: Array) -> float:

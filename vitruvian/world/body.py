@@ -108,8 +108,10 @@ class BodySimulation:
         ground: float | None = 0.0,
         grips: Sequence[str] = (),
         drawn: bool = True,
+        still: Array | None = None,
     ):
-        """pelvis: "fixed" holds it, "free" lets it move. grips: hands ("l", "r") whose fingers are shown closed round a
+        """pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
+        (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a
         bar. drawn False leaves out the bones' surfaces."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
@@ -120,9 +122,11 @@ class BodySimulation:
         self.measures, self.meshes = tuple(measures), tuple(meshes)
         self.cameras, self.ground, self.drawn = tuple(cameras), ground, drawn
         self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
-        still = np.zeros(body.skeleton.n_v, dtype=bool)
-        still[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
-        self.stepper = BodyStepper(body.skeleton, body.muscles, held=still, contacts=contacts)
+        fixed = np.zeros(body.skeleton.n_v, dtype=bool)
+        fixed[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
+        if still is not None:
+            fixed |= still
+        self.stepper = BodyStepper(body.skeleton, body.muscles, held=fixed, contacts=contacts)
         for bone in [h.bone for h in self.held] + [p.bone for p in self.pushes]:
             body.skeleton.index(bone)
 
@@ -147,14 +151,18 @@ class BodySimulation:
             if self.body.free_root and controls.root.any():
                 torque = np.zeros(self.body.skeleton.n_v)
                 torque[:6] = controls.root
-        wrench = state.wrench if state.wrench.any() else None
-        state.q, state.v = self.stepper.step(
-            state.q, state.v, state.activation, dt, load=state.load, wrench=wrench, torque=torque
-        )
+        self.advance(state, time, dt, torque)
         if not np.isfinite(state.v).all() or np.abs(state.v).max() > 1e4:
             worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > 1e4)))
             raise Diverged(self.body.coordinate_names[worst], "moves faster than 10 000 rad/s")
         self._surroundings(state, time + dt)
+
+    def advance(self, state: BodyState, time: float, dt: float, torque: Array | None) -> None:
+        """Bones one step on; a body in its flesh does it otherwise."""
+        wrench = state.wrench if state.wrench.any() else None
+        state.q, state.v = self.stepper.step(
+            state.q, state.v, state.activation, dt, load=state.load, wrench=wrench, torque=torque
+        )
 
     def stage(self) -> Stage:
         meshes = list(self.meshes)

@@ -1,0 +1,210 @@
+"""Bones under muscles and wrapped in flesh, in one linear-implicit step.
+
+The flesh's pull on the joints joins the step of `muscle.implicit` with its derivative D = ∂pull/∂q (Si 2013, appendix
+B), found while the flesh keeps its balance:
+
+    (M + h D_b + h² K_b − h² D) dv = h (f − h K_b v + pull + h D v)           quasi-static flesh
+    (M + h D_b + h² K_b − h² D) dv = h (f − h K_b v + pull)                   flesh with inertia
+
+Flesh with inertia moves along with the bones by itself, so only a change of velocity is resisted: −h² D is then the
+mass that the bones drag along. D is kept until the pose or the activations have moved on, as a Newton matrix is.
+Between two balances the quasi-static flesh is the spring that D says. Active fibres in the flesh pull beside the line
+muscles; Si's discussion (section 6.1) keeps both, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
+from vitruvian.errors import Diverged
+from vitruvian.flesh import FleshModel, FleshState, Loads, Report, Settings, rest_state
+from vitruvian.flesh.potential import Motion
+from vitruvian.muscle import implicit_kernels
+from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.skeleton import SkeletonState, bone_poses, difference, integrate
+
+Array = np.ndarray
+TURNED = 0.12  # [rad] of any joint after which D is found anew
+ROUSED = 0.3  # change of any activation, likewise
+OLDEST = 90  # steps, likewise: contacts come and go
+BARE = 0.14  # least part of a segment's inertia that stays with the bone: skeletons are a seventh of a body (ICRP 2002)
+
+
+@dataclass
+class WrapState:
+    """Flesh around the bones, and what the bones know of it."""
+
+    pair: BoneFleshState  # the flesh, and the bones as they were when it was last moved
+    pull: Array  # of the flesh on the joints then [N m, N], shape (n_v,)
+    stiffness: Array  # D, shape (n_v, n_v)
+    found: Array  # joint coordinates at which D was found, shape (n_q,)
+    roused: Array  # activations of the flesh's muscles at which D was found
+    age: int  # steps since then
+    count: int  # steps in all
+    newton: int  # Newton steps of the latest balance
+
+    @property
+    def flesh(self) -> FleshState:
+        return self.pair.flesh
+
+    @property
+    def poses(self) -> Array:
+        """Of the bones when the flesh was last moved, shape (n_bones, 4, 4)."""
+        return self.pair.poses
+
+
+class MuscleFlesh:
+    """A body's stepper with flesh around its bones; holds buffers, never state."""
+
+    def __init__(
+        self,
+        stepper: BodyStepper,
+        model: FleshModel,
+        *,
+        settings: Settings | None = None,
+        inertial: Inertial | None = None,
+        every: int = 1,
+        two_way: bool = True,
+    ) -> None:
+        """every: steps of the bones from one balance of quasi-static flesh to the next. two_way False: the bones do not
+        feel the flesh."""
+        self.stepper, self.model = stepper, model
+        self.pair = BoneFlesh(stepper.skeleton, model, settings)
+        self.inertial, self.every, self.two_way = inertial, (1 if inertial else max(1, every)), two_way
+        self.spared = np.zeros((stepper.skeleton.n_bones, 10))
+        if inertial is not None and two_way:
+            own = stepper.own_inertia
+            share = self.pair.inertia_shares() / np.maximum(own[:, 0], 1e-9)
+            self.spared = -np.minimum(share, 1.0 - BARE)[:, None] * own
+
+    def start(self, rest_q: Array, q: Array, loads: Loads) -> WrapState:
+        """Flesh made in the pose `rest_q`, balanced around the pose q under `loads`."""
+        skeleton = self.stepper.skeleton
+        pair = BoneFleshState(
+            SkeletonState(np.array(q, float), np.zeros(skeleton.n_v)),
+            rest_state(self.model),
+            bone_poses(skeleton, rest_q),
+        )
+        report = self._approach(pair, rest_q, loads)
+        n = skeleton.n_v
+        state = WrapState(
+            pair,
+            np.zeros(n),
+            np.zeros((n, n)),
+            q.copy(),
+            np.zeros(len(self.model.muscles.names)),
+            0,
+            0,
+            report.newton,
+        )
+        if self.two_way:
+            state.pull = self.pair.pull(state.flesh, q)
+            self._stiffen(state, q, loads, 1.0 / 60.0)
+        return state
+
+    def step(
+        self,
+        state: WrapState,
+        q: Array,
+        v: Array,
+        activation: Array,
+        dt: float,
+        loads: Loads,
+        *,
+        load: Array | None = None,
+        wrench: Array | None = None,
+        torque: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """(q, v) of the bones after dt [s] with the flesh moved along; arguments as in `BodyStepper.step`.
+
+        loads: on the flesh, with the activations of its own muscles, at the end of the step.
+        """
+        stepper = self.stepper
+        if self.inertial is not None and self.two_way:
+            load = self.spared if load is None else load + self.spared
+        work = stepper.assemble(q, v, activation, dt, load=load)
+        if torque is not None:
+            work.force[:] += torque
+        if wrench is not None:
+            work.force[:] += stepper.wrench_forces(wrench)
+        if self.two_way:
+            self._renew(state, q, loads, dt)
+            work.force[:] += state.pull
+            if self.inertial is None:
+                way = difference(stepper.skeleton, state.pair.bones.q, q) + dt * v
+                work.force[:] += np.einsum("ij,j->i", state.stiffness, way)
+            free = stepper.free
+            at = stepper.place[free]
+            work.matrix[np.ix_(at, at)] -= dt * dt * state.stiffness[np.ix_(free, free)]
+        q_new, v_new = np.empty_like(q), np.empty_like(v)
+        bad = implicit_kernels.solve(stepper.tree, work, q, v, dt, q_new, v_new)
+        if bad >= 0:
+            bone = stepper.skeleton.names[stepper.skeleton.dof_bone[stepper.free[::-1][bad]]]
+            raise Diverged(bone, "the step's matrix is not positive definite")
+        state.count += 1
+        if state.count % self.every == 0:
+            self._follow(state, q_new, v_new, loads, dt)
+        return q_new, v_new
+
+    def _follow(self, state: WrapState, q: Array, v: Array, loads: Loads, dt: float) -> None:
+        """The flesh to where the bones are now."""
+        state.pair.bones.q[:], state.pair.bones.v[:] = q, v
+        if self.inertial is None:
+            report = self.pair.settle(state.pair, loads)
+        else:
+            goal = bone_poses(self.stepper.skeleton, q)
+            report = self.pair.solver.step(
+                state.flesh,
+                _held(self.model, loads, goal),
+                dt,
+                mass_damping=self.inertial.mass_damping,
+                stiffness_damping=self.inertial.stiffness_damping,
+            )
+            state.pair.poses[:] = goal
+        state.newton = report.newton
+        if self.two_way:
+            state.pull = self.pair.pull(state.flesh, q)
+
+    def _renew(self, state: WrapState, q: Array, loads: Loads, dt: float) -> None:
+        turned = np.abs(difference(self.stepper.skeleton, state.found, q)).max(initial=0.0)
+        level = np.zeros_like(state.roused) if loads.activation is None else loads.activation
+        roused = np.abs(level - state.roused).max(initial=0.0)
+        state.age += 1
+        if turned > TURNED or roused > ROUSED or state.age > OLDEST:
+            self._stiffen(state, q, loads, dt)
+
+    def _stiffen(self, state: WrapState, q: Array, loads: Loads, dt: float) -> None:
+        """Find D here, and keep the part that holds back: symmetric and without positive eigenvalues.
+
+        What is left out (tissue about to snap in a crease, the pull's own turning) acts explicitly, at every balance.
+        """
+        motion = None
+        if self.inertial is not None:
+            ahead = state.flesh.x + dt * state.flesh.v
+            motion = Motion(dt, state.flesh.x.copy(), ahead, self.inertial.mass_damping, None)
+        found = self.pair.pull_derivative(
+            state.flesh, q, loads, motion, tolerance=1e-2, coordinates=np.flatnonzero(~self.stepper.held)
+        )
+        values, vectors = np.linalg.eigh(0.5 * (found + found.T))
+        state.stiffness = np.einsum("ik,k,jk->ij", vectors, np.minimum(values, 0.0), vectors)
+        state.found, state.age = q.copy(), 0
+        if loads.activation is not None:
+            state.roused = np.array(loads.activation, float)
+
+    def _approach(self, pair: BoneFleshState, rest_q: Array, loads: Loads) -> Report:
+        """From the pose in which the flesh was made to another, in turns of a quarter radian at most."""
+        skeleton, goal = self.stepper.skeleton, pair.bones.q.copy()
+        way = difference(skeleton, rest_q, goal)
+        parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / 0.25)))
+        for part in range(1, parts):
+            pair.bones.q[:] = integrate(skeleton, rest_q, way, part / parts)
+            self.pair.settle(pair, Loads())
+        pair.bones.q[:] = goal
+        return self.pair.settle(pair, loads)
+
+
+def _held(model: FleshModel, loads: Loads, poses: Array) -> Loads:
+    return replace(loads, targets=model.attachments.targets(poses))
