@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from vitruvian.water import Tank, fill, redistance, surface_area, water_volume
-from vitruvian.water.levelset import advect_surface, plane_fraction
+from vitruvian.water.levelset import advect_surface
+from vitruvian.water.volume import plane_fraction
 
 
 def centres(tank):

@@ -2,8 +2,8 @@
 
 from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import BodyState, Mechanism, RigidBodies, RigidBody
+from vitruvian.water.distance import redistance
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
-from vitruvian.water.levelset import redistance, surface_area, water_volume
 from vitruvian.water.model import WATER_DENSITY, WATER_VISCOSITY, Tank
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
@@ -11,6 +11,7 @@ from vitruvian.water.solids import Links, Skin, SkinShape, rasterise, set_body_v
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.step import StepResult, fill, largest_substep, step
 from vitruvian.water.surface import surface_mesh
+from vitruvian.water.volume import surface_area, water_volume
 from vitruvian.water.window import check_inside, follow, move_window
 
 __all__ = [

@@ -19,7 +19,7 @@ from vitruvian.water.pressure import Boundary
 from vitruvian.water.state import WaterState
 
 LAYERS = 7
-AIR = 2.0  # cells of air in which the extension is made divergence-free
+AIR = 1.0  # cells of air in which the extension is made divergence-free: those that may hold some water
 SOFTNESS = 1e-2  # of that projection: keeps pockets without an outlet solvable
 TOLERANCE = 1e-2
 Array = np.ndarray

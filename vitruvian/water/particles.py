@@ -1,30 +1,33 @@
-"""Marker particles that keep the level set sharp, and spray (particle level set method: Enright et al. 2002, Si 3.3).
+"""Marker particles that keep the level set sharp (particle level set method: Enright et al. 2002, Si 3.3).
 
 Particles of both sides are strewn near the surface, each a ball that touches it. They move with the flow; one that
 ends up on the wrong side by more than its radius has seen what the grid could not, and its ball is used to mend the
-level set. Water particles that escape far into the air fly on their own as spray, under gravity and without drag, and
-give their volume back where they fall into water; while they fly, their volume is missing from the level set and
-counted as spray.
+level set. A ball is at least 0.1 h (Enright) and at most as large as the share of a cell that a particle stands for,
+4/3 pi r^3 = h^3 / particles (0.25 h for 16 of them; Enright, with 64, let it grow to 0.5 h). Water particles that the
+level set has left behind altogether fly on as spray (`spray`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from scipy.ndimage import binary_dilation, label
 
-from vitruvian.water.interpolate import carry, gradient, sample_linear, sample_velocity, to_cells
+from vitruvian.water.interpolate import carry, gradient, linear, sample_linear, to_cells
 from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
-SMALLEST, LARGEST = 0.1, 0.25  # particle radius in cells
+SMALLEST = 0.1  # radius of a particle in cells (Enright et al. 2002)
 REACH = 2.0  # cells from the surface in which particles are kept
-ESCAPE = 0.75  # cells on the wrong side at which a water particle becomes spray and an air particle is lost
+
+
+def largest_radius(particles: int) -> float:
+    """Radius in cells of a ball that holds a particle's share of its cell."""
+    return float(np.cbrt(3.0 / (4.0 * np.pi * particles)))
 
 
 def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) -> None:
-    """Carry markers with the flow and spray on its parabola; drops that meet a wall slide down it."""
+    """Carry markers with the flow."""
     if len(state.markers):
         points = to_cells(state.markers, state.origin, tank.cell)
         carry(points, state.u, state.v, state.w, dt / tank.cell)
@@ -34,16 +37,7 @@ def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) 
             sample_linear(psi, points, 0.0, distance)
             keep &= distance > 0.0
         state.markers = points * tank.cell + state.origin
-        _keep_markers(state, keep)
-    if len(state.spray):
-        g = np.asarray(tank.gravity)
-        state.spray = state.spray + dt * state.spray_velocity + 0.5 * dt * dt * g
-        state.spray_velocity = state.spray_velocity + dt * g
-        low = state.origin + 0.05 * tank.cell
-        high = state.origin + np.asarray(tank.size) - 0.05 * tank.cell
-        beyond = (state.spray < low) | (state.spray > high)
-        state.spray_velocity[beyond] = 0.0
-        state.spray = np.clip(state.spray, low, high)
+        keep_markers(state, keep)
 
 
 def correct_surface(tank: Tank, state: WaterState) -> None:
@@ -64,54 +58,16 @@ def adjust_radii(tank: Tank, state: WaterState) -> None:
     value = np.empty(len(points))
     sample_linear(state.phi, points, 0.5, value)
     own = value * state.marker_side
-    touching = np.clip(own, SMALLEST * tank.cell, LARGEST * tank.cell)
+    touching = np.clip(own, SMALLEST * tank.cell, largest_radius(tank.particles) * tank.cell)
     state.marker_radius = np.where(own > -state.marker_radius, touching, state.marker_radius)
 
 
-def shift_markers(tank: Tank, state: WaterState, shift: float) -> None:
-    """Move markers with a surface that was shifted by phi += shift, so that they do not take it for an error."""
+def shift_markers(tank: Tank, state: WaterState, shift: Array) -> None:
+    """Move markers with a surface that was shifted by phi += shift [m] (at cell centres), so that they do not take it
+    for an error.
+    """
     if len(state.markers):
         _shift(state.markers, state.phi, state.origin, tank.cell, shift)
-
-
-def release_spray(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
-    """Water markers far outside the water become spray; drops back in the water rejoin it.
-
-    Air markers deep in the water or in a closed pocket are given up: this fluid has no air that could hold a bubble
-    open, and markers that went on carving it would eat the water around.
-    """
-    h = tank.cell
-    if len(state.markers):
-        points = to_cells(state.markers, state.origin, h)
-        value = np.empty(len(points))
-        sample_linear(state.phi, points, 0.5, value)
-        away = (state.marker_side < 0) & (value > ESCAPE * h)
-        lost = (state.marker_side > 0) & ((value < -ESCAPE * h) | ~_near_open_air(state.phi, points))
-        if away.any():
-            speed = np.empty((int(away.sum()), 3))
-            sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
-            state.spray = np.concatenate([state.spray, state.markers[away]])
-            state.spray_velocity = np.concatenate([state.spray_velocity, speed])
-            state.spray_volume = np.concatenate(
-                [state.spray_volume, 4.0 / 3.0 * np.pi * state.marker_radius[away] ** 3]
-            )
-        _keep_markers(state, ~(away | lost))
-    if len(state.spray):
-        points = to_cells(state.spray, state.origin, h)
-        value = np.empty(len(points))
-        sample_linear(state.phi, points, 0.5, value)
-        radius = np.cbrt(state.spray_volume * 0.75 / np.pi)
-        back = value < 0.5 * radius
-        at_rest = (points[:, 2] < 0.1) & ~back  # drops on a dry floor
-        back |= at_rest
-        if psi is not None:
-            distance = np.empty(len(points))
-            sample_linear(psi, points, 0.0, distance)
-            back |= distance < 0.0
-        if back.any():
-            _stamp(state.phi, points[back], radius[back], h)
-            state.spray, state.spray_velocity = state.spray[~back], state.spray_velocity[~back]
-            state.spray_volume = state.spray_volume[~back]
 
 
 def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
@@ -128,7 +84,7 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
         # where the flow converges markers pile up; a cell needs no more than it is given
         surplus = np.zeros(len(points), bool)
         _surplus(points, state.marker_side, np.zeros((2, *tank.shape), np.int32), tank.particles, surplus)
-        _keep_markers(state, keep & ~surplus)
+        keep_markers(state, keep & ~surplus)
     points = to_cells(state.markers, state.origin, h)
     count = np.zeros((2, *tank.shape), np.int32)
     _count(points, state.marker_side, count)
@@ -154,10 +110,11 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
     new, value = new[good], value[good]
     state.markers = np.concatenate([state.markers, new * h + state.origin])
     state.marker_side = np.concatenate([state.marker_side, np.sign(value).astype(np.int8)])
-    state.marker_radius = np.concatenate([state.marker_radius, np.clip(np.abs(value), SMALLEST * h, LARGEST * h)])
+    radius = np.clip(np.abs(value), SMALLEST * h, largest_radius(tank.particles) * h)
+    state.marker_radius = np.concatenate([state.marker_radius, radius])
 
 
-def _keep_markers(state: WaterState, keep: Array) -> None:
+def keep_markers(state: WaterState, keep: Array) -> None:
     state.markers = state.markers[keep]
     state.marker_side = state.marker_side[keep]
     state.marker_radius = state.marker_radius[keep]
@@ -167,29 +124,21 @@ def _inside(points: Array, shape: tuple[int, int, int]) -> Array:
     return np.all((points > 0.0) & (points < np.asarray(shape)), axis=1)
 
 
-def _near_open_air(phi: Array, points: Array) -> Array:
-    """Whether a cell of air that reaches the rim lies within one cell of each point."""
-    regions, count = label(phi >= 0.0)
-    if count <= 1:
-        return np.ones(len(points), bool)
-    largest = int(np.bincount(regions.ravel())[1:].argmax()) + 1
-    near = binary_dilation(regions == largest, np.ones((3, 3, 3), bool))
-    cells = np.clip(points.astype(np.int64), 0, np.asarray(phi.shape) - 1)
-    return near[cells[:, 0], cells[:, 1], cells[:, 2]]
-
-
 @njit(cache=True, parallel=True)
 def _shift(markers, phi, origin, h, shift):
     for n in prange(markers.shape[0]):
         x = (markers[n, 0] - origin[0]) / h - 0.5
         y = (markers[n, 1] - origin[1]) / h - 0.5
         z = (markers[n, 2] - origin[2]) / h - 0.5
+        way = linear(shift, x, y, z)
+        if way == 0.0:
+            continue
         a, b, c = gradient(phi, x, y, z)
         size = np.sqrt(a * a + b * b + c * c)
         if size > 1e-3 * h:
-            markers[n, 0] -= shift * a / size
-            markers[n, 1] -= shift * b / size
-            markers[n, 2] -= shift * c / size
+            markers[n, 0] -= way * a / size
+            markers[n, 1] -= way * b / size
+            markers[n, 2] -= way * c / size
 
 
 @njit(cache=True)
@@ -217,19 +166,6 @@ def _mend(phi, points, value, side, radius, h):
             for k in range(nz):
                 a, b = plus[i, j, k], minus[i, j, k]
                 phi[i, j, k] = a if abs(a) <= abs(b) else b
-
-
-@njit(cache=True)
-def _stamp(phi, points, radius, h):
-    nx, ny, nz = phi.shape
-    for n in range(points.shape[0]):
-        x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
-        i0, j0, k0 = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
-        for i in range(max(i0, 0), min(i0 + 2, nx)):
-            for j in range(max(j0, 0), min(j0 + 2, ny)):
-                for k in range(max(k0, 0), min(k0 + 2, nz)):
-                    d = h * np.sqrt((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2)
-                    phi[i, j, k] = min(phi[i, j, k], d - radius[n])
 
 
 @njit(cache=True)

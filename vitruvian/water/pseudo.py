@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numba import njit
 
+from vitruvian.water.distance import extend_distance
 from vitruvian.water.interpolate import linear
-from vitruvian.water.levelset import extend_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.state import WaterState

@@ -13,18 +13,21 @@ import numpy as np
 
 from vitruvian.errors import Diverged, InputError
 from vitruvian.water import particles as pls
+from vitruvian.water import spray
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
+from vitruvian.water.distance import BAND, redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, velocity_forces
-from vitruvian.water.levelset import BAND, advect_surface, redistance, surface_area, water_volume
+from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
-from vitruvian.water.solids import rasterise, set_body_velocity
+from vitruvian.water.solids import Links, Skin, rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.viscosity import diffuse_velocity
+from vitruvian.water.volume import surface_area, water_volume
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -113,6 +116,9 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
     if mechanism is not None:
         links = mechanism.links(body)
         for skin in mechanism.skins(body):
+            if skin.drift is not None and skin.drift.ndim == 3:
+                speed = max(speed, _fastest_corner(skin, links))
+                continue
             for n in np.unique(skin.shape.links):
                 arm = float(np.linalg.norm(skin.vertices - links.origins[n], axis=1).max())
                 spin, way = np.linalg.norm(links.twists[n, :3]), np.linalg.norm(links.twists[n, 3:])
@@ -126,6 +132,15 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
     return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))
 
 
+def _fastest_corner(skin: Skin, links: Links) -> float:
+    """Largest speed [m/s] of a corner of a skin on several links."""
+    assert skin.drift is not None
+    corners, twist = skin.vertices[skin.shape.mesh.faces], links.twists[skin.shape.links][:, None, :]
+    arms = corners - links.origins[skin.shape.links][:, None, :]
+    turning = np.cross(np.broadcast_to(twist[..., :3], arms.shape), arms)
+    return float(np.linalg.norm(twist[..., 3:] + turning + skin.drift, axis=2).max())
+
+
 def _substep(
     tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
 ) -> None:
@@ -136,6 +151,7 @@ def _substep(
         old_phi = state.phi
         advect_surface(tank, state, dt)
         pls.move_particles(tank, state, dt, None)
+        spray.fly(tank, state, dt)
         new_phi, state.phi = state.phi, old_phi
         advect_velocity(tank, state, dt)
         state.phi = new_phi
@@ -186,10 +202,12 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
     if not tank.free_surface:
         return boundary
     if tank.particles:
-        pls.release_spray(tank, state, boundary.psi)
         pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
     if tank.particles:
+        # against the distance alone: balls of escaped markers would hide from each other that they have escaped
+        spray.release(tank, state)
+        spray.rejoin(tank, state, boundary.psi)
         pls.correct_surface(tank, state)
         pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
@@ -212,7 +230,7 @@ def _keep_volume(tank: Tank, state: WaterState, boundary: Boundary) -> None:
     most = LARGEST_SHIFT * tank.cell
     shift = min(max((have - want) / area, -most), most)
     state.phi += shift
-    pls.shift_markers(tank, state, shift)
+    pls.shift_markers(tank, state, np.full(tank.shape, shift))
     state.shifted_net -= shift * area
     state.shifted_volume += abs(shift) * area
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.water.levelset import BAND
+from vitruvian.water.distance import BAND
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import reseed
 from vitruvian.water.state import WaterState
