@@ -1,8 +1,9 @@
 """Muscle bellies: a closed spindle of flesh around each muscle's path, with the direction of its fibres.
 
-A belly has the volume PCSA × length. It is fullest in its middle and tapers into tendon at both ends; where bone and
-skin leave it little depth it is flattened, keeping its cross-section. Used to say which part of the flesh contracts
-and which way (Lee 2008, section 5.2.3), and to be seen.
+A belly has the volume PCSA × length. It is fullest in its middle and tapers into tendon at both ends. Its centreline is
+the path, brought under the skin and off the bones; every cross-section is a polygon around it whose corners reach as
+far as volume asks and as skin and bone allow: where depth is lacking it spreads in breadth until its area is right.
+Used to say which part of the flesh contracts and which way (Lee 2008, section 5.2.3), and to be seen.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.body import Body
@@ -20,40 +22,37 @@ from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
-RINGS, SIDES = 28, 16
-TENDON = 0.12  # part of the path at each end that is mostly tendon
+RINGS, SIDES = 28, 24
+TENDON = 0.10  # part of the path at each end that is mostly tendon
+CORD = 0.16  # thickness of a tendon, as a part of the belly's
 MARGIN = 0.003  # skin and fat over a belly [m]
-FLATTEST = 0.35  # least short half-axis beside bone, as a part of the round radius
-WIDEST = 2.5  # most long half-axis, likewise
+GAP = 0.001  # between belly and bone [m]
+THINNEST = 0.0006  # half a belly's least thickness [m]
+WIDEST = 3.0  # most reach of a corner, as a part of the round radius
+MARCH = 24  # steps in which the room for a corner is found
 
 
 @dataclass(frozen=True)
 class Belly:
-    """An elliptic spindle in the default pose."""
+    """A spindle in the default pose: polygons around a centreline."""
 
     name: str
-    centre: Array  # centreline [m], shape (RINGS, 3)
+    centre: Array  # [m], shape (RINGS, 3)
     tangent: Array  # unit, shape (RINGS, 3)
-    deep: Array  # unit, short axis of each ellipse, shape (RINGS, 3)
-    short: Array  # half-axis [m], shape (RINGS,)
-    long: Array  # half-axis [m], shape (RINGS,)
+    normal: Array  # unit, where each polygon's angle is zero, shape (RINGS, 3)
+    radius: Array  # of the corners [m], shape (RINGS, SIDES)
+    wanted: float  # PCSA × length [m³]
 
     @property
     def volume(self) -> float:
-        """[m³]"""
+        """[m³]; less than wanted where skin and bone leave no room."""
         step = np.linalg.norm(np.diff(self.centre, axis=0), axis=1)
-        area = np.pi * self.short * self.long
+        area = _area(self.radius)
         return float(np.sum(0.5 * (area[1:] + area[:-1]) * step))
 
     def surface(self) -> tuple[Array, Array]:
         """Closed triangles [m], outward."""
-        angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
-        wide = np.cross(self.tangent, self.deep)
-        rings = (
-            self.centre[:, None]
-            + (self.short[:, None] * np.cos(angle))[..., None] * self.deep[:, None]
-            + (self.long[:, None] * np.sin(angle))[..., None] * wide[:, None]
-        )
+        rings = self.centre[:, None] + self.radius[..., None] * _spokes(self.tangent, self.normal)
         vertices = np.vstack([rings.reshape(-1, 3), self.centre[:1], self.centre[-1:]])
         k, side = np.meshgrid(np.arange(len(rings) - 1), np.arange(SIDES), indexing="ij")
         a, b = k * SIDES + side, k * SIDES + (side + 1) % SIDES
@@ -69,18 +68,21 @@ class Belly:
         """Which points [m] (n, 3) it covers (n,), and the fibre direction there (n, 3)."""
         covered = np.zeros(len(points), bool)
         direction = np.zeros((len(points), 3))
-        reach = float(max(self.long.max(), self.short.max()))
+        reach = float(self.radius.max())
         low, high = self.centre.min(axis=0) - reach, self.centre.max(axis=0) + reach
         near = np.flatnonzero(np.all((points > low) & (points < high), axis=1))
         if len(near):
             _, ring = cKDTree(self.centre).query(points[near])
             away = points[near] - self.centre[ring]
-            wide = np.cross(self.tangent[ring], self.deep[ring])
-            x = np.sum(away * self.deep[ring], axis=1) / self.short[ring]
-            y = np.sum(away * wide, axis=1) / self.long[ring]
+            side = np.cross(self.tangent[ring], self.normal[ring])
+            x, y = np.sum(away * self.normal[ring], axis=1), np.sum(away * side, axis=1)
+            turn = np.arctan2(y, x) / (2.0 * np.pi) * SIDES
+            low_side = np.floor(turn).astype(int)
+            part = turn - low_side
+            edge = (1.0 - part) * self.radius[ring, low_side % SIDES] + part * self.radius[ring, (low_side + 1) % SIDES]
             step = float(np.linalg.norm(self.centre[1] - self.centre[0]))
             z = np.abs(np.sum(away * self.tangent[ring], axis=1)) / step
-            covered[near] = (x * x + y * y < 1.0) & (z <= 1.0)
+            covered[near] = (np.hypot(x, y) < edge) & (z <= 1.0)
             direction[near] = self.tangent[ring]
         return covered, direction
 
@@ -109,56 +111,97 @@ def muscle_bellies(
     ]
 
 
+def belly_overlaps(bellies: Iterable[Belly], skin: LevelSet, bones: LevelSet) -> tuple[Array, Array]:
+    """How far each belly's surface reaches out of the skin and into bone [m], shape (n,) each; negative is clear."""
+    out, into = [], []
+    for belly in bellies:
+        vertices, _ = belly.surface()
+        out.append(float(skin(vertices).max()))
+        into.append(float(-bones(vertices).min()))
+    return np.array(out), np.array(into)
+
+
 def _belly(name: str, path: Array, pcsa: float, skin: LevelSet | None, bones: LevelSet | None) -> Belly:
     centre, length = _resampled(path, RINGS)
     along = np.linspace(0.0, 1.0, RINGS)
     inner = np.clip((along - TENDON) / (1.0 - 2.0 * TENDON), 0.0, 1.0)
-    profile = np.maximum(np.sin(np.pi * inner), 0.12)  # tendon is a cord an eighth as thick as the belly
-    step = length / (RINGS - 1)
-    area = np.pi * profile**2
-    radius = profile * np.sqrt(pcsa * length / np.sum(0.5 * (area[1:] + area[:-1]) * step))
-    short = radius.copy()
-    deep = _any_normal(_tangents(centre))
-    if skin is not None:
-        loose = np.clip(6.0 * along * (1.0 - along) * 2.0, 0.0, 1.0)  # the ends are on bone
-        for _ in range(16):
-            outward = skin.gradient(centre)
-            outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
-            depth = -skin(centre) - MARGIN
-            room = bones(centre) if bones is not None else np.full(RINGS, np.inf)
-            inwards = np.maximum(0.8 * short - depth, 0.0)
-            outwards = np.where(
-                inwards > 0.0, 0.0, np.minimum(np.maximum(short - room, 0.0), np.maximum(depth - short, 0.0))
-            )
-            centre = centre + (0.7 * loose * (outwards - inwards))[:, None] * outward
-            centre[1:-1] = 0.25 * centre[:-2] + 0.5 * centre[1:-1] + 0.25 * centre[2:]
+    profile = CORD + (1.0 - CORD) * np.sin(np.pi * inner)
+    share = np.sum(0.5 * (profile[1:] ** 2 + profile[:-1] ** 2)) / (RINGS - 1)
+    round_radius = profile * np.sqrt(pcsa / (np.pi * share))
+    if skin is None:
         tangent = _tangents(centre)
-        outward = skin.gradient(centre)
-        across = outward - np.sum(outward * tangent, axis=1, keepdims=True) * tangent
-        size = np.linalg.norm(across, axis=1, keepdims=True)
-        deep = np.where(size > 0.1, across / np.maximum(size, 1e-9), deep)
-        deep = _smoothed_directions(deep, tangent)
-        wide = np.cross(tangent, deep)
-        thick, broad = (_room(skin, centre, axis, WIDEST * radius) for axis in (deep, wide))
+        radius = np.repeat(round_radius[:, None], SIDES, axis=1)
+        return Belly(name, centre, tangent, _carried_normal(tangent), radius, pcsa * length)
+    centre = _placed(centre, round_radius, skin, bones)
+    tangent = _tangents(centre)
+    normal = _carried_normal(tangent)
+    room = _room(centre, _spokes(tangent, normal), WIDEST * round_radius, skin, bones)
+    return Belly(name, centre, tangent, normal, _filled(round_radius, room), pcsa * length)
+
+
+def _placed(centre: Array, radius: Array, skin: LevelSet, bones: LevelSet | None) -> Array:
+    """The centreline brought under the skin and off the bones, by as little as its cross-section asks, and smooth."""
+    for _ in range(24):
+        push = np.zeros_like(centre)
+        deep = -skin(centre) - MARGIN - np.minimum(0.8 * radius, 0.012)
+        push -= np.maximum(-deep, 0.0)[:, None] * _unit(skin.gradient(centre))
         if bones is not None:
-            thick = np.minimum(thick, np.maximum(bones(centre), FLATTEST * radius))
-        # flattened where depth is lacking, and rounder again where breadth is
-        short = np.minimum(radius, thick)
-        long = np.minimum(radius**2 / short, broad)
-        short = np.minimum(np.maximum(short, radius**2 / long), thick)
-        return Belly(name, centre, tangent, deep, short, long)
-    return Belly(name, centre, _tangents(centre), deep, short, radius**2 / short)
+            near = np.maximum(GAP + np.minimum(0.6 * radius, 0.010) - bones(centre), 0.0)
+            near = np.minimum(near, np.maximum(deep, 0.0) + GAP)  # no further out than there is depth
+            push += near[:, None] * _unit(bones.gradient(centre))
+        centre = centre + 0.6 * push
+        centre[1:-1] = 0.25 * centre[:-2] + 0.5 * centre[1:-1] + 0.25 * centre[2:]
+    for _ in range(8):  # the last word is the constraints'
+        centre = centre - np.maximum(skin(centre) + MARGIN + 2.0 * THINNEST, 0.0)[:, None] * _unit(
+            skin.gradient(centre)
+        )
+        if bones is not None:
+            centre = centre + np.maximum(GAP + THINNEST - bones(centre), 0.0)[:, None] * _unit(bones.gradient(centre))
+    return centre
 
 
-def _room(skin: LevelSet, centre: Array, axis: Array, most: Array) -> Array:
-    """How far one can go both ways along an axis and stay under the skin [m], shape (n,); at least a millimetre."""
-    room = np.full(len(centre), 1e-3)
-    open_still = np.ones(len(centre), bool)
-    for part in np.linspace(0.05, 1.0, 20):
-        far = (part * most)[:, None] * axis
-        open_still &= np.maximum(skin(centre + far), skin(centre - far)) < -MARGIN
-        room = np.where(open_still, np.maximum(part * most, 1e-3), room)
-    return room
+def _room(centre: Array, spokes: Array, most: Array, skin: LevelSet, bones: LevelSet | None) -> Array:
+    """How far one can go along each spoke and stay under the skin and off bone [m], shape (RINGS, SIDES)."""
+    part = np.linspace(1.0 / MARCH, 1.0, MARCH)
+    reach = part[None, None, :] * most[:, None, None]  # (rings, 1, steps)
+    points = centre[:, None, None] + reach[..., None] * spokes[:, :, None]
+    flat = points.reshape(-1, 3)
+    clear = skin(flat) < -MARGIN
+    if bones is not None:
+        clear &= bones(flat) > GAP
+    clear = np.logical_and.accumulate(clear.reshape(points.shape[:3]), axis=2)
+    return np.maximum(clear.sum(axis=2) / MARCH * most[:, None], THINNEST)
+
+
+def _filled(radius: Array, room: Array) -> Array:
+    """Corner radii (RINGS, SIDES) of polygons within the room whose areas are those of the round sections."""
+    wanted = np.pi * radius**2
+    low, high = np.zeros(len(radius)), np.full(len(radius), WIDEST)
+    smooth = np.minimum(room, _smooth(np.minimum(room, np.roll(room, 1, 1))))
+    for _ in range(24):
+        middle = 0.5 * (low + high)
+        small = _area(np.minimum(middle[:, None] * radius[:, None], smooth)) < wanted
+        low, high = np.where(small, middle, low), np.where(small, high, middle)
+    found = np.minimum(high[:, None] * radius[:, None], smooth)
+    return np.maximum(np.minimum(_smooth(found), room), THINNEST)
+
+
+def _smooth(radius: Array) -> Array:
+    """Blurred around and along, so that no belly has fins."""
+    around = gaussian_filter1d(radius, 1.2, axis=1, mode="wrap")
+    return gaussian_filter1d(around, 1.2, axis=0, mode="nearest")
+
+
+def _area(radius: Array) -> Array:
+    """Of polygons with corners at equal angles [m²], shape (n,)."""
+    return 0.5 * np.sin(2.0 * np.pi / SIDES) * np.sum(radius * np.roll(radius, -1, axis=1), axis=1)
+
+
+def _spokes(tangent: Array, normal: Array) -> Array:
+    """Unit directions of the corners, shape (RINGS, SIDES, 3)."""
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    side = np.cross(tangent, normal)
+    return np.cos(angle)[None, :, None] * normal[:, None] + np.sin(angle)[None, :, None] * side[:, None]
 
 
 def _resampled(path: Array, count: int) -> tuple[Array, float]:
@@ -174,11 +217,14 @@ def _resampled(path: Array, count: int) -> tuple[Array, float]:
 
 
 def _tangents(points: Array) -> Array:
-    t = np.gradient(points, axis=0)
-    return t / np.maximum(np.linalg.norm(t, axis=1, keepdims=True), 1e-12)
+    return _unit(np.gradient(points, axis=0))
 
 
-def _any_normal(tangent: Array) -> Array:
+def _unit(vectors: Array) -> Array:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def _carried_normal(tangent: Array) -> Array:
     """A normal carried along the curve without twist."""
     out = np.empty_like(tangent)
     guess = np.eye(3)[np.argmin(np.abs(tangent[0]))]
@@ -187,11 +233,3 @@ def _any_normal(tangent: Array) -> Array:
         guess = guess / np.linalg.norm(guess)
         out[k] = guess
     return out
-
-
-def _smoothed_directions(deep: Array, tangent: Array) -> Array:
-    for _ in range(6):
-        deep = np.vstack([deep[:1], 0.25 * deep[:-2] + 0.5 * deep[1:-1] + 0.25 * deep[2:], deep[-1:]])
-        deep = deep - np.sum(deep * tangent, axis=1, keepdims=True) * tangent
-        deep = deep / np.maximum(np.linalg.norm(deep, axis=1, keepdims=True), 1e-9)
-    return deep

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.bellies import muscle_bellies
+from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh, bone_level_set
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
 from vitruvian.flesh import Settings, preset
@@ -53,8 +53,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     skin = body_skin(human(), parameters["build"])
     low, high = np.array([FROM - 0.03, -0.15, UNDER - 0.03]), np.array([TO + 0.03, 0.25, 1.74])
-    levels = {"skin": skin.level_set(0.006), "bones": bone_level_set(body, low, high)}
-    bellies = muscle_bellies(body, ALIVE, **levels)
+    bellies = body_bellies(body, skin, ALIVE)
     flesh = body_flesh(
         body,
         spacing=parameters["spacing"],
