@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix
-from scipy.spatial import cKDTree
 
+from vitruvian.couple.flesh_predictor import Predictor, Trend
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh import FleshModel, FleshSolver, FleshState, Loads, Potential, Report, Settings, rest_state
 from vitruvian.flesh.potential import Motion
@@ -37,8 +36,6 @@ from vitruvian.skeleton import (
 from vitruvian.spatial import exp_se3, inverse, log_se3
 
 Array = np.ndarray
-NEIGHBOURS = 64  # attachment points that carry a node in the predictor
-REACH = 2.0  # cells within which their pull is even: sharper weights fold the flesh in a joint's crease
 HALVINGS = 2  # times that a motion too large for one solve is cut in half
 PROXIMAL = (0.002, 0.002, 0.004, 0.004, 0.008, 0.016, 0.032, 0.064)  # [s] of proximal steps through a snap
 
@@ -56,6 +53,7 @@ class BoneFleshState:
     bones: SkeletonState
     flesh: FleshState
     poses: Array  # of the bones when the flesh was last balanced, shape (n_bones, 4, 4)
+    trend: Trend | None = None  # what the last balance added to skinning
 
 
 class BoneFlesh:
@@ -69,16 +67,7 @@ class BoneFlesh:
             raise InputError(f"bone-flesh: flesh for {tied.n_bones} bones, a skeleton of {skeleton.n_bones}")
         self.skeleton, self.model = skeleton, model
         self.solver = FleshSolver(model, settings)
-        nodes, h = model.lattice.nodes, model.lattice.spacing
-        count = min(NEIGHBOURS, len(tied.bone))
-        far, near = cKDTree(tied.embedding.positions(nodes)).query(nodes, k=count)
-        far, near = far.reshape(len(nodes), -1), near.reshape(len(nodes), -1)
-        weight = 1.0 / (far**2 + (REACH * h) ** 2) ** 3
-        weight /= weight.sum(axis=1, keepdims=True)
-        rows = np.repeat(np.arange(len(nodes)), count)
-        shape = (len(nodes), skeleton.n_bones)
-        self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=shape)
-        self.nearest_bone = tied.bone[near[:, 0]]
+        self.predictor = Predictor(model, skeleton.n_bones)
 
     def start(self, rest_q: Array, q: Array | None = None, v: Array | None = None) -> BoneFleshState:
         """Undeformed flesh on bones in the pose `rest_q` in which it was attached, then brought to q at velocity v."""
@@ -103,16 +92,25 @@ class BoneFlesh:
         return generalized_forces(self.skeleton, q, tied.bone, tied.point, force)
 
     def pull_derivative(
-        self, flesh: FleshState, q: Array, loads: Loads, motion: Motion | None = None, tolerance: float = 1e-4
+        self,
+        flesh: FleshState,
+        q: Array,
+        loads: Loads,
+        motion: Motion | None = None,
+        tolerance: float = 1e-4,
+        coordinates: Array | None = None,
     ) -> Array:
         """d pull/dq while the flesh keeps its balance (Si 2013, eq. B.9), shape (n_v, n_v).
 
-        Coordinates of bones that carry no flesh have zero rows and columns. One linear solve per coordinate.
+        Coordinates of bones that carry no flesh have zero rows and columns. One linear solve per coordinate, or per
+        one of `coordinates` if they are given; the others count as held.
         """
         skeleton, tied = self.skeleton, self.model.attachments
         poses, twists = world_twists(skeleton, q)
         targets = tied.targets(poses)
         moving = np.flatnonzero(skeleton.supports[np.unique(tied.bone)].any(axis=0))
+        if coordinates is not None:
+            moving = np.intersect1d(moving, coordinates)
         rates = np.stack(
             [
                 (np.cross(twists[k, :3], targets) + twists[k, 3:]) * skeleton.supports[tied.bone, k][:, None]
@@ -193,7 +191,7 @@ class BoneFlesh:
 
     def inertia_shares(self) -> Array:
         """Tissue mass that each bone carries [kg], shape (n_bones,): each node's mass goes to its nearest bone."""
-        return np.bincount(self.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
+        return np.bincount(self.predictor.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
 
     def _flesh_step(
         self, state: BoneFleshState, begin: FleshState, loads: Loads, dt: float, inertial: Inertial | None, fresh: bool
@@ -219,12 +217,14 @@ class BoneFlesh:
     def _settle(self, state: BoneFleshState, goal: Array, loads: Loads, halvings: int) -> Report:
         kept = state.flesh.copy()
         before = state.poses.copy()
-        self._predict(state.flesh, before, goal)
+        carried = self.predictor.carry(state.flesh, before, goal, state.trend)
         held = replace(loads, targets=self.model.attachments.targets(goal))
         report = self.solver.equilibrium(state.flesh, held)
         if report.converged:
             state.poses[:] = goal
+            state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else None
             return report
+        state.trend = None
         if halvings == 0:
             return self._ease(state, goal, held, report)
         state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
@@ -254,16 +254,6 @@ class BoneFlesh:
             raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
         state.poses[:] = goal
         return report
-
-    def _predict(self, flesh: FleshState, before: Array, after: Array) -> None:
-        """Carry every node along with the bones near it: the start from which Newton needs few steps."""
-        move = np.stack([b @ inverse(a) for a, b in zip(before, after, strict=True)])
-        if np.abs(move - np.eye(4)).max() < 1e-14:
-            return
-        blended = (self.carriers @ move.reshape(-1, 16)).reshape(-1, 4, 4)
-        carried = np.einsum("nij,nj->ni", blended[:, :3, :3], flesh.x) + blended[:, :3, 3]
-        free = ~self.model.fixed
-        flesh.x[free] = carried[free]
 
 
 def _add(report: Report, earlier: Report) -> None:

@@ -1,9 +1,10 @@
 """Newton's method for flesh: augmented Lagrangian in one loop, chord rule, truncated conjugate gradients, line search.
 
-Each step solves (A(p̂) + γ Σ V g gᵀ) δ = −∇L, moves x by α δ and the pressures by α γ (c + g·δ): one pressure update
-per Newton step, no inner loop. The matrix is kept while the residual falls by more than `chord`. The true stiffness
-is used as long as cells are sound; from a bad start (inverted cells, a failed search) its negative curvature is
-projected away.
+Each step solves (A(p̂) + γ Σ V g gᵀ) δ = −∇L and moves x by α δ. Forces feel p̂ = p + γ c; the pressures themselves move
+to p̂ only while the volumes are off by more than asked, for that disturbs the forces again: one update per Newton step,
+no inner loop. Linear solves go no farther than the goal, the matrix is kept while the residual halves, and is stored in
+float32 (residuals are float64, so the answer does not feel it). The true stiffness is used while cells are sound;
+from a bad start (inverted cells, a failed search) its negative curvature is projected away.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multip
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.potential import Evaluation, Potential
 
+FINEST = 0.01  # of linear solves
 UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
 
 
@@ -26,12 +28,12 @@ class Settings:
     """How hard to try. Forces in N: 0.15 N is 0.7 % of a 20 N load on a forearm."""
 
     residual: float = 0.15  # Euclidean norm of the unbalanced force [N]
-    gap: float = 1e-3  # volume-weighted rms of c
+    gap: float = 1e-5  # volume-weighted rms of c: a cell holds its volume to a hundred thousandth
     newton: int = 40  # most Newton steps
     krylov: int = 400  # most iterations of each linear solve
     tolerance: float = 0.1  # relative, of each linear solve
-    chord: float = 0.3  # keep the matrix while the residual falls below this fraction
-    single: bool = False  # store the matrix in float32: half the memory traffic, same answer (residuals stay float64)
+    chord: float = 0.5  # keep the matrix while the residual falls below this fraction
+    single: bool = True  # store the matrix in float32: half the memory traffic, same answer
 
 
 @dataclass
@@ -60,16 +62,16 @@ class Newton:
 
     def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         """Move x and pressure in place to a minimum of the potential."""
-        model, settings, pattern = self.model, self.settings, self.model.pattern
-        gamma, volume = model.moduli[:, 5], model.lattice.volume
+        settings, pattern = self.settings, self.model.pattern
+        gamma, volume = self.model.moduli[:, 5], self.model.lattice.volume
         # differences of L below this are round-off of its parts, not a rise
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
         report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
         now = potential.evaluate(x, pressure)
-        fresh, before, rough = False, np.inf, False
+        before, rough = np.inf, False
         while True:
             report.residual = float(np.linalg.norm(now.force))
-            report.gap = float(np.sqrt(np.sum(volume * now.gap**2) / np.sum(volume)))
+            report.gap = self._rms(now.gap)
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
             if report.residual <= settings.residual and report.gap <= settings.gap:
@@ -77,14 +79,16 @@ class Newton:
                 return report
             if report.newton >= settings.newton:
                 return report
-            if report.newton == 0 or report.residual > settings.chord * before:
+            fresh = report.newton == 0 or report.residual > settings.chord * before
+            if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
                 self._assemble(potential, x, pressure, now, projected)
                 report.assemblies += 1
                 report.projected += projected
-                fresh = True
-            else:
-                fresh = False
+            # no farther than the goal, and never farther than the tolerance asks
+            wanted = settings.tolerance
+            if report.gap <= settings.gap:
+                wanted = min(settings.tolerance, max(FINEST, 0.5 * settings.residual / report.residual))
             iterations, negative = conjugate_gradients(
                 pattern.start,
                 pattern.column,
@@ -92,30 +96,29 @@ class Newton:
                 self.inverse,
                 now.force,
                 self.step,
-                settings.tolerance,
+                wanted,
                 settings.krylov,
             )
             report.krylov += iterations
-            alpha, after = self._search(potential, x, pressure, now, noise)
-            if after is None:
-                if not fresh:  # an old matrix misled us: same place, new matrix
-                    before = 0.0
-                    report.newton += 1
-                    continue
-                if rough:
+            report.newton += 1
+            alpha, there = self._search(potential, x, pressure, now, noise)
+            if there is None:
+                if fresh and rough:
                     return report
-                rough, before = True, 0.0
-                report.newton += 1
+                rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
                 continue
-            volume_rates(x, self.step, potential.cells, self.rate)
-            pressure += alpha * gamma * (now.gap + self.rate)
             x += alpha * self.step
             before = report.residual if alpha == 1.0 else 0.0
-            now = potential.evaluate(x, pressure)
-            after_residual = float(np.linalg.norm(now.force))
+            now = there
+            if self._rms(now.gap) > settings.gap:
+                pressure += gamma * now.gap
+                now = potential.evaluate(x, pressure)
             # negative curvature without progress is a bad place; progress with whole steps is a good one
-            rough = (negative or alpha < 0.25) and after_residual > 0.5 * report.residual
-            report.newton += 1
+            rough = (negative or alpha < 0.25) and float(np.linalg.norm(now.force)) > 0.5 * report.residual
+
+    def _rms(self, gap: np.ndarray) -> float:
+        volume = self.model.lattice.volume
+        return float(np.sqrt(np.sum(volume * gap**2) / np.sum(volume)))
 
     def responses(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, forces: np.ndarray, tolerance: float = 1e-6
@@ -127,7 +130,9 @@ class Newton:
         model, pattern = self.model, self.model.pattern
         volume_part = (pattern.colours, pattern.blocks, pattern.order)
         gamma, kappa = model.moduli[:, 5], model.moduli[:, 3]
-        self._assemble(potential, x, pressure, potential.evaluate(x, pressure), False)
+        data = np.zeros((len(pattern.column), 9))  # in float64: here the matrix is the answer
+        potential.stiffness(x, pressure, potential.evaluate(x, pressure), False, data)
+        inverse_diagonal(data, pattern.diagonal, model.fixed, self.inverse)
         out = np.zeros_like(forces)
         product, squeeze = np.empty_like(x), np.empty_like(x)
         for k, right in enumerate(forces):
@@ -135,14 +140,14 @@ class Newton:
             goal = tolerance * float(np.linalg.norm(right))
             moved, change = out[k], np.zeros(model.lattice.n_cells)
             for _ in range(60):
-                multiply(pattern.start, pattern.column, self.data, moved, product)
+                multiply(pattern.start, pattern.column, data, moved, product)
                 squeeze[:] = 0.0
                 pressure_forces(x, change * (1.0 - gamma / kappa), potential.cells, *volume_part, squeeze)
                 left = np.where(model.fixed, 0.0, right - product - squeeze)
                 if float(np.linalg.norm(left)) <= goal:
                     break
                 conjugate_gradients(
-                    pattern.start, pattern.column, self.data, self.inverse, left, self.step, 1e-2, self.settings.krylov
+                    pattern.start, pattern.column, data, self.inverse, left, self.step, 1e-2, self.settings.krylov
                 )
                 moved += self.step
                 volume_rates(x, moved, potential.cells, self.rate)

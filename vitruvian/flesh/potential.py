@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness, contact_forces
-from vitruvian.flesh.kernels import cell_forces, cell_stiffness
+from vitruvian.flesh.kernels import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
+from vitruvian.flesh.stiffness import cell_stiffness
 
 
 @dataclass
@@ -126,7 +127,6 @@ class Potential:
             pattern.order,
             self.fibres,
             pattern.slots,
-            pattern.diagonal,
             scalar,
             projected,
             data,

@@ -1,0 +1,102 @@
+"""Where flesh is likely to be after its bones have moved: the start from which Newton's method needs few steps.
+
+Two parts. Skinning carries every node along with the bones near it (a blend of their motions, weights falling with the
+sixth power of distance). Balance then differs from skinning by a correction that is nearly the same in the next step of
+a smooth motion, so the last one, turned along, is added again, as large as this motion is against the last:
+
+    x̂ = B x + s B₃ c,   p̂ = p + s Δp,      B = Σ w_b T_b T_b,old⁻¹,   c = x_balanced − B_last x_last
+
+The factor s is found bone by bone from what skinning leaves in the attachment springs, now against then; a rigid motion
+leaves nothing there, so that it does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from vitruvian.flesh import FleshModel, FleshState
+from vitruvian.spatial import inverse
+
+Array = np.ndarray
+NEIGHBOURS = 64  # attachment points that carry a node
+REACH = 2.0  # cells within which their pull is even: sharper weights fold the flesh in a joint's crease
+FARTHEST = 1.5  # |s| beyond which a motion is not the last one's continuation, and its correction no guide
+
+
+@dataclass
+class Trend:
+    """What the last balance added to skinning."""
+
+    correction: Array  # c [m], shape (n_nodes, 3)
+    pressure: Array  # Δp [Pa], shape (n_cells,)
+    left: Array  # what skinning left in the springs [m], in the bones' frames, shape (n_attachments, 3)
+
+
+@dataclass
+class Carried:
+    """A predicted step, kept until its balance is known."""
+
+    skinned: Array  # B x [m], shape (n_nodes, 3)
+    pressure: Array  # at the start [Pa], shape (n_cells,)
+    left: Array  # as in `Trend`
+
+
+class Predictor:
+    """Skinning weights of one model and skeleton."""
+
+    def __init__(self, model: FleshModel, n_bones: int) -> None:
+        self.model = model
+        tied, nodes, h = model.attachments, model.lattice.nodes, model.lattice.spacing
+        count = min(NEIGHBOURS, len(tied.bone))
+        far, near = cKDTree(tied.embedding.positions(nodes)).query(nodes, k=count)
+        far, near = far.reshape(len(nodes), -1), near.reshape(len(nodes), -1)
+        weight = 1.0 / (far**2 + (REACH * h) ** 2) ** 3
+        weight /= weight.sum(axis=1, keepdims=True)
+        rows = np.repeat(np.arange(len(nodes)), count)
+        self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=(len(nodes), n_bones))
+        self.carriers.sum_duplicates()
+        self.nearest_bone = tied.bone[near[:, 0]]
+        corner = model.lattice.cell_nodes.ravel()
+        rows = np.repeat(np.arange(model.lattice.n_cells), 8)
+        mean = csr_matrix((np.full(len(corner), 0.125), (rows, corner)), shape=(model.lattice.n_cells, len(nodes)))
+        self.cell_carriers = (mean @ self.carriers).tocsr()
+
+    def carry(self, flesh: FleshState, before: Array, after: Array, trend: Trend | None) -> Carried | None:
+        """Move `flesh` in place as bones move from poses `before` to `after` (n_bones, 4, 4); None if none moves."""
+        move = after @ inverse_all(before)
+        if np.abs(move - np.eye(4)).max() < 1e-14:
+            return None
+        tied = self.model.attachments
+        old = _in_bones(tied.embedding.positions(flesh.x) - tied.targets(before), before, tied.bone)
+        blend = (self.carriers @ move.reshape(-1, 16)).reshape(-1, 4, 4)
+        skinned = np.einsum("nij,nj->ni", blend[:, :3, :3], flesh.x) + blend[:, :3, 3]
+        skinned = np.where(self.model.fixed, flesh.x, skinned)
+        left = _in_bones(tied.embedding.positions(skinned) - tied.targets(after), after, tied.bone) - old
+        carried = Carried(skinned, flesh.pressure.copy(), left)
+        flesh.x[:] = skinned
+        if trend is not None:
+            now, then = (np.bincount(tied.bone, np.sum(a * trend.left, axis=1), len(move)) for a in (left, trend.left))
+            factor = np.where(then > 0.0, now / np.where(then > 0.0, then, 1.0), 0.0)
+            factor[np.abs(factor) > FARTHEST] = 0.0
+            turned = np.einsum("nij,nj->ni", blend[:, :3, :3], trend.correction)
+            flesh.x += np.where(self.model.fixed, 0.0, (self.carriers @ factor)[:, None] * turned)
+            flesh.pressure += (self.cell_carriers @ factor) * trend.pressure
+        return carried
+
+    def trend(self, carried: Carried, flesh: FleshState) -> Trend:
+        """What balance added to a predicted step."""
+        return Trend(flesh.x - carried.skinned, flesh.pressure - carried.pressure, carried.left)
+
+
+def inverse_all(poses: Array) -> Array:
+    """Inverses of rigid transforms, shape (n, 4, 4)."""
+    return np.stack([inverse(t) for t in poses])
+
+
+def _in_bones(vectors: Array, poses: Array, bone: Array) -> Array:
+    """World vectors in the frames of their bones."""
+    return np.einsum("nji,nj->ni", poses[bone][:, :3, :3], vectors)
