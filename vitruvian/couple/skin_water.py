@@ -14,18 +14,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import (
     Skeleton,
     SkeletonState,
     bone_poses,
-    frame_jacobian,
     integrate,
     inverse_dynamics,
     mass_matrix,
     passive_derivatives,
+    world_twists,
 )
 from vitruvian.water.solids import Links, Skin, SkinShape
 
@@ -51,6 +51,18 @@ class ChainState:
     inertia: Array  # M - dt d tau/dv - dt^2 d tau/dq, shape (n_v, n_v)
 
 
+@dataclass(frozen=True)
+class _Pose:
+    """What one pose and inertia give, kept as long as both last: the water asks for it several times a sub-step."""
+
+    q: Array
+    inertia: Array
+    origins: Array  # of the bones [m], shape (n_bones, 3)
+    jacobian: Array  # twists of all bones, world axes at their origins, per velocity, shape (6 n_bones, n_v)
+    factor: tuple[Array, bool]  # Cholesky factor of the inertia
+    mobility: Array  # J M^-1 J^T, shape (6 n_bones, 6 n_bones)
+
+
 class BonesInWater:
     """A `Mechanism`: a skeleton with rigid surface parts, or with any surface that `skins` returns for a state."""
 
@@ -71,6 +83,7 @@ class BonesInWater:
         self.parts = tuple(parts)
         self.forces = forces
         self._skins = skins
+        self._pose: _Pose | None = None
         self._shapes = [
             SkinShape.build(f"part on {p.bone}", p.faces, len(p.vertices), skeleton.index(p.bone)) for p in self.parts
         ]
@@ -91,10 +104,8 @@ class BonesInWater:
         state.v = v + self._yield(state, dt * push)
 
     def links(self, state: ChainState) -> Links:
-        jacobian = self._jacobian(state)
-        mobility = jacobian @ self._yield(state, jacobian.T)
-        poses = bone_poses(self.skeleton, state.q)
-        return Links(poses[:, :3, 3].copy(), (jacobian @ state.v).reshape(-1, 6), 0.5 * (mobility + mobility.T))
+        pose = self._at(state)
+        return Links(pose.origins.copy(), (pose.jacobian @ state.v).reshape(-1, 6), pose.mobility)
 
     def skins(self, state: ChainState) -> list[Skin]:
         if self._skins is not None:
@@ -107,19 +118,39 @@ class BonesInWater:
         return out
 
     def receive(self, state: ChainState, impulses: Array) -> None:
-        state.v = state.v + self._yield(state, self._jacobian(state).T @ impulses.ravel())
+        pose = self._at(state)
+        state.v = state.v + cho_solve(pose.factor, pose.jacobian.T @ impulses.ravel())
 
-    def _jacobian(self, state: ChainState) -> Array:
-        """Twists of all bones, along world axes at their origins, per velocity; shape (6 n_bones, n_v)."""
-        return np.vstack(
-            [frame_jacobian(self.skeleton, state.q, bone, world=True) for bone in range(self.skeleton.n_bones)]
-        )
+    def _at(self, state: ChainState) -> _Pose:
+        kept = self._pose
+        if kept is None or not (np.array_equal(kept.q, state.q) and np.array_equal(kept.inertia, state.inertia)):
+            origins, jacobian = link_jacobians(self.skeleton, state.q)
+            factor = _factor(state.inertia)
+            # S = F^T F with L F = J^T: symmetric to the last bit, at half the work of J (M^-1 J^T)
+            half = solve_triangular(factor[0], jacobian.T, lower=True)
+            kept = _Pose(state.q.copy(), state.inertia.copy(), origins, jacobian, factor, half.T @ half)
+            self._pose = kept
+        return kept
 
     def _yield(self, state: ChainState, impulse: Array) -> Array:
         """Velocity change of generalized impulses under the step's inertia."""
-        try:
-            return cho_solve(cho_factor(state.inertia), impulse)
-        except np.linalg.LinAlgError as error:
-            raise Diverged(
-                "bones in water", "the inertia with joint springs is not positive; take a smaller step"
-            ) from error
+        return cho_solve(_factor(state.inertia), impulse)
+
+
+def link_jacobians(skeleton: Skeleton, q: Array) -> tuple[Array, Array]:
+    """Origins [m] of all bones (n_bones, 3), and their twists along world axes there per velocity, (6 n_bones, n_v)."""
+    poses, twists = world_twists(skeleton, q)
+    origins = poses[:, :3, 3].copy()
+    moved = skeleton.supports[:, None, :]
+    angular = twists[None, :, :3].transpose(0, 2, 1)
+    linear = twists[:, 3:].T[None] + np.cross(twists[None, :, :3], origins[:, None, :]).transpose(0, 2, 1)
+    return origins, np.concatenate([angular * moved, linear * moved], axis=1).reshape(-1, len(twists))
+
+
+def _factor(inertia: Array) -> tuple[Array, bool]:
+    try:
+        return cho_factor(inertia, lower=True)
+    except np.linalg.LinAlgError as error:
+        raise Diverged(
+            "bones in water", "the inertia with joint springs is not positive; take a smaller step"
+        ) from error
