@@ -122,7 +122,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         ground=None,
         still=still,
     )
-    gains = Gains(stiffness=400.0, damping=40.0, rate=120.0, sensor_lag=0.03)
+    gains = Gains(stiffness=1600.0, damping=80.0, rate=120.0, sensor_lag=0.02)
     controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
     return World(simulation, controller, frame_rate=20.0, substeps=6)
 

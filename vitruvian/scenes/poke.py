@@ -1,7 +1,9 @@
-"""A finger-thick rod pushes into the belly: the tissue gives way and hands the push to spine, ribs and pelvis.
+"""A finger-thick rod pushes into the belly: the tissue gives way and hands the push to spine, ribs and pelvis, which
+give way in turn.
 
-At every instant the forces on the bones add up to the push on the skin, whatever the tissue's stiffness (Si 2013,
-section 3.5): the flesh only decides how they are shared. Arrows show them, 400 N to the metre.
+A man stands with his pelvis held; computed muscle control keeps his posture with soft feedback and lagging senses. At
+every instant the forces on the bones add up to the push on the skin, whatever the tissue's stiffness (Si 2013, section
+3.5): the flesh only decides how they are shared. The bones feel them and move. Arrows show the force on each bone.
 
     vitruvian run poke --view
 """
@@ -13,34 +15,39 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import BodyState, human
 from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
-from vitruvian.couple.bone_flesh import BoneFleshState
+from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
+from vitruvian.control.motion import KeyMotion
+from vitruvian.control.poses import HANGING, pose
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface, preset
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
-from vitruvian.scenes._fleshed import Cue, FleshedBody, Measure
+from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
+from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 HEIGHT, RADIUS, LENGTH = 1.26, 0.025, 0.3  # of the rod [m]
+WIDE, LOW, HIGH = 0.2, 0.98, 1.58  # the part of the trunk that is simulated: half its width, its heights [m]
 SPINE = ("L5", "L4", "L3", "L2", "L1")
 
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     skin = body_skin(human(), parameters["build"])
-    low, high = np.array([-0.26, -0.28, 0.95]), np.array([0.26, 0.22, 1.62])
+    low, high = np.array([-WIDE - 0.05, -0.3, LOW - 0.05]), np.array([WIDE + 0.05, 0.24, HIGH + 0.05])
     flesh = body_flesh(
         body,
         spacing=parameters["spacing"],
         skin=skin,
         material=preset(parameters["material"]),
-        within=lambda p: np.max([np.abs(p[:, 0]) - 0.2, 1.0 - p[:, 2], p[:, 2] - 1.6], axis=0),
+        within=lambda p: np.max([np.abs(p[:, 0]) - WIDE, LOW - p[:, 2], p[:, 2] - HIGH], axis=0),
         reach=(low, high),
+        ties=parameters["ties"],
     )
     middle = np.abs(skin.vertices - [0.0, 0.0, HEIGHT]) < [0.02, 1.0, 0.02]
     front = float(skin.vertices[middle.all(axis=1), 1].min())
@@ -58,36 +65,56 @@ def build(parameters: Mapping[str, Any]) -> World:
         at = tip(time)
         return Contact(surface, (Capsule(tuple(at), tuple(at - [0.0, LENGTH, 0.0]), RADIUS),), stiffness=5e7)
 
-    def script(time: float) -> Cue:
-        return Cue(body.default_q, np.zeros(0), contacts=(contact(time),), props={"rod": tip(time)})
+    def outside(time: float) -> Outside:
+        return Outside(contacts=(contact(time),), props={"rod": tip(time)})
 
-    def push(sim: FleshedBody, state: BoneFleshState, time: float) -> np.ndarray:
-        return contact_forces(contact(time), surface.embedding.positions(state.flesh.x)).force.sum(axis=0)
+    def push(sim: FleshedBody, state: FleshedState, time: float) -> np.ndarray:
+        return contact_forces(contact(time), surface.embedding.positions(state.wrap.flesh.x)).force.sum(axis=0)
 
-    def spine_share(sim: FleshedBody, state: BoneFleshState, time: float) -> float:
-        wrench = flesh.model.attachments.bone_wrenches(state.flesh.x, state.poses)
-        force = np.einsum("nij,nj->ni", state.poses[:, :3, :3], wrench[:, 3:])
-        return float(force[[body.skeleton.index(b) for b in SPINE], 1].sum())
+    def spine_share(sim: FleshedBody, state: FleshedState, time: float) -> float:
+        names = [body.skeleton.names[i] for i in sim.near]
+        return float(sim.bone_forces(state)[[names.index(b) for b in SPINE], 1].sum())
 
+    start = pose(body, HANGING)
+    at_first = BodyNow(body, BodyState.at_rest(body, start), None, 0.0)
+    level = {"moved_l3": "L3", "moved_t6": "T6", "moved_head": "Sku"}
     simulation = FleshedBody(
         body,
         flesh,
-        script,
-        shown=lambda v: (np.abs(v[:, 0]) < 0.2) & (v[:, 2] > 1.0) & (v[:, 2] < 1.6),
+        start,
+        outside=outside,
         settings=Settings(residual=0.02, newton=40),
-        opacity=0.5,
-        arrows=True,
-        measures=(
-            Measure(Signal("push", "N", "force of the rod on the skin", ("x", "y", "z")), push),
-            Measure(Signal("spine", "N", "backward force on the lumbar spine"), spine_share),
+        every=2,
+        two_way=parameters["two_way"],
+        look=Look(
+            colour=parameters["colour"],
+            opacity=0.4,
+            lattice=parameters["lattice"],
+            shown=lambda v: (np.abs(v[:, 0]) < WIDE - 0.005) & (v[:, 2] > LOW + 0.005) & (v[:, 2] < HIGH - 0.005),
+            arrows=parameters["arrows"],
         ),
+        flesh_measures=(
+            FleshMeasure(Signal("push", "N", "force of the rod on the skin", ("x", "y", "z")), push),
+            FleshMeasure(Signal("spine", "N", "backward force on the lumbar spine"), spine_share),
+        ),
+        measures=[
+            BodyMeasure(
+                Signal(name, "m", f"{bone} moved backwards"),
+                lambda now, bone=bone: float(now.point(bone)[1] - at_first.point(bone)[1]),
+            )
+            for name, bone in level.items()
+        ],
         props=(("rod", capsule(np.zeros(3), np.array([0.0, -LENGTH, 0.0]), RADIUS)),),
         cameras=(
-            Camera("oblique", (1.1, -1.3, 1.6), (0.0, -0.08, 1.27)),
+            Camera("oblique", (1.1, -1.15, 1.62), (0.0, -0.05, 1.28)),
             Camera("side", (1.6, -0.2, 1.35), (0.0, -0.1, 1.28)),
         ),
+        ground=None,
     )
-    return World(simulation, frame_rate=20.0)
+    gains = Gains(stiffness=100.0, damping=20.0, rate=60.0, sensor_lag=0.2)
+    motion = KeyMotion.through(body, [0.0], [start])
+    controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
+    return World(simulation, controller, frame_rate=30.0, substeps=4)
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -100,6 +127,10 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report.metrics["worst_difference_n"] = float(np.linalg.norm(moved - push, axis=1).max())
     report.checks["forces on bones add up to the push"] = report.metrics["worst_difference_n"] < 0.01 * strongest + 0.1
     report.metrics["spine_share"] = float(recording.signals["spine"].max() / max(strongest, 1e-9))
+    for bone in ("l3", "t6", "head"):
+        report.metrics[f"moved_{bone}_mm"] = 1e3 * float(np.abs(recording.signals[f"moved_{bone}"]).max())
+    if parameters["two_way"] and recording.time[-1] >= 0.8:
+        report.checks["the push moves the spine (0.5 mm)"] = report.metrics["moved_l3_mm"] > 0.5
     report.checks["the spine feels it"] = report.metrics["spine_share"] > 0.05
     report.checks["volume stays within 1 %"] = report.metrics["volume_change"] < 0.01
     return report
@@ -107,7 +138,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
 
 scene = Scene(
     name="poke",
-    summary="A rod pushes into the belly and spine, ribs and pelvis feel it through the flesh",
+    summary="A rod pushes into the belly; spine, ribs and pelvis feel it through the flesh and give way",
     answers="Si 2013, section 3.5",
     seconds=2.0,
     build=build,
@@ -115,6 +146,11 @@ scene = Scene(
     parameters={
         "spacing": Parameter(0.03, "edge of a lattice cell", "m", low=0.008, high=0.04),
         "material": Parameter("soft", "tissue preset", choices=("si-paper", "si-thesis", "lee", "soft")),
+        "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
+        "two_way": Parameter(True, "bones feel the flesh"),
+        "arrows": Parameter(0.002, "length of the force arrows, 0 for none", "m/N", low=0.0, high=0.1),
+        "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure", "activation")),
+        "lattice": Parameter(False, "show the lattice"),
         "depth": Parameter(0.03, "how deep the rod goes", "m", low=0.0, high=0.06),
         "build": Parameter(
             "muscular", "body shape", choices=("muscular", "average", "slender", "heavy", "woman", "old")
