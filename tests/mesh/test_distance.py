@@ -63,3 +63,13 @@ def test_volume_is_signed():
     vertices, faces = box((0.2, 0.3, 0.4))
     assert mesh_volume(np.asarray(vertices), faces) == pytest.approx(0.024)
     assert mesh_volume(np.asarray(vertices), np.asarray(faces)[:, ::-1]) == pytest.approx(-0.024)
+
+
+def test_a_node_that_lies_on_a_vertex_has_distance_nothing():
+    vertices, faces = box((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+    distance, triangle, where = mesh_distance(
+        np.asarray(vertices), topology(faces, len(vertices)), np.zeros(3), H, NODES, 2.0 * H
+    )
+    corner = tuple(8 - where[:, 0])
+    assert distance[corner] == 0.0
+    assert triangle[corner] >= 0

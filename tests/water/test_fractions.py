@@ -8,7 +8,7 @@ def fractions_of(psi):
     nx, ny, nz = (n - 1 for n in psi.shape)
     faces = np.empty((nx + 1, ny, nz)), np.empty((nx, ny + 1, nz)), np.empty((nx, ny, nz + 1))
     volume = np.empty((nx, ny, nz))
-    open_fractions(psi, *faces, volume)
+    open_fractions(psi, np.array([[0, nx], [0, ny], [0, nz]]), *faces, volume)
     return *faces, volume
 
 

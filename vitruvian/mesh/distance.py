@@ -1,9 +1,10 @@
 """Signed distance of a closed triangle mesh at the nodes of a grid, in a narrow band, with the nearest triangle.
 
-For every node within the band of a triangle the exact distance is taken; its sign comes from the angle-weighted
-pseudonormal of the nearest feature (face, edge or vertex; Baerentzen and Aanaes 2005), which is right for every
-closed mesh. Nodes farther inside take the sign of the band that surrounds them. Slabs of the grid are treated apart,
-so the result does not depend on the number of threads.
+Distances to the vertices bound the distance of each node from above; then only triangles whose bounding ball comes
+nearer are asked for the exact distance. Its sign comes from the angle-weighted pseudonormal of the nearest feature
+(face, edge or vertex; Baerentzen and Aanaes 2005), which is right for every closed mesh. Nodes farther inside take
+the sign of the band that surrounds them. Planes of the grid are treated apart, so the result does not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -81,13 +82,15 @@ def mesh_distance(
     triangle = np.full(size, -1, np.int32)
     if min(size) == 0:
         return distance, triangle, np.zeros((3, 2), np.int64)
-    face, edge, vertex = _pseudonormals(vertices, mesh.faces, mesh.edges, mesh.edge_count)
+    face, edge, vertex, ball = _pseudonormals(vertices, mesh.faces, mesh.edges, mesh.edge_count)
     corner = np.asarray(origin) + box[:, 0] * h
-    start, members = _bins(vertices, mesh.faces, corner[0], h, size[0], band)
-    # nodes are visited in x-slabs of one plane: a triangle is met once for each plane it reaches
+    # nodes are visited in planes of one x: a vertex or triangle is met once for each plane it reaches
+    vertex_start, vertex_near = _bins(vertices[:, 0], np.zeros(len(vertices)), corner[0], h, size[0], band)
+    start, members = _bins(ball[:, 0], ball[:, 3], corner[0], h, size[0], band)
     _band_distance(
-        vertices, mesh.faces, mesh.edges, face, edge, vertex, corner, h, band, start, members, distance, triangle
-    )
+        vertices, mesh.faces, mesh.edges, face, edge, vertex, ball, corner, h, band, vertex_start, vertex_near,
+        start, members, distance, triangle,
+    )  # fmt: skip
     # the box may begin inside the mesh when the grid cuts it; the first node's sign must then be found from afar
     _fill(distance, band, _column_starts(vertices, mesh.faces, corner, h, size, box))
     return distance, triangle, box
@@ -143,82 +146,139 @@ def closest_on_triangle(px, py, pz, a, b, c):
 
 @njit(cache=True)
 def _pseudonormals(vertices, faces, edges, edge_count):
+    """Unit normals of faces, summed normals of edges, angle-weighted ones of vertices; balls (centre, radius) that
+    hold the triangles.
+    """
     face = np.zeros((faces.shape[0], 3))
     edge = np.zeros((edge_count, 3))
     vertex = np.zeros(vertices.shape)
+    ball = np.empty((faces.shape[0], 4))
+    e = np.empty((3, 3))
+    length = np.empty(3)
     for n in range(faces.shape[0]):
-        p = vertices[faces[n, 0]]
-        q = vertices[faces[n, 1]]
-        r = vertices[faces[n, 2]]
-        e = np.stack((q - p, r - q, p - r))
-        m = np.cross(e[0], -e[2])
-        size = np.sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2])
-        if size > 0.0:
-            m = m / size
-        face[n] = m
         for s in range(3):
-            edge[edges[n, s]] += m
-            a, b = e[s], -e[(s + 2) % 3]
-            la = np.sqrt((a * a).sum())
-            lb = np.sqrt((b * b).sum())
-            if la > 0.0 and lb > 0.0:
-                cosine = (a * b).sum() / (la * lb)
-                vertex[faces[n, s]] += np.arccos(min(1.0, max(-1.0, cosine))) * m
-    return face, edge, vertex
+            p, q = faces[n, s], faces[n, (s + 1) % 3]
+            total = 0.0
+            for a in range(3):
+                e[s, a] = vertices[q, a] - vertices[p, a]
+                total += e[s, a] * e[s, a]
+            length[s] = np.sqrt(total)
+        mx = e[1, 1] * e[0, 2] - e[1, 2] * e[0, 1]
+        my = e[1, 2] * e[0, 0] - e[1, 0] * e[0, 2]
+        mz = e[1, 0] * e[0, 1] - e[1, 1] * e[0, 0]
+        size = np.sqrt(mx * mx + my * my + mz * mz)
+        if size > 0.0:
+            mx, my, mz = -mx / size, -my / size, -mz / size
+        face[n, 0], face[n, 1], face[n, 2] = mx, my, mz
+        radius = 0.0
+        for a in range(3):
+            ball[n, a] = (vertices[faces[n, 0], a] + vertices[faces[n, 1], a] + vertices[faces[n, 2], a]) / 3.0
+        for s in range(3):
+            far = 0.0
+            for a in range(3):
+                far += (vertices[faces[n, s], a] - ball[n, a]) ** 2
+            radius = max(radius, far)
+            m = edges[n, s]
+            edge[m, 0] += mx
+            edge[m, 1] += my
+            edge[m, 2] += mz
+            last = (s + 2) % 3
+            if length[s] > 0.0 and length[last] > 0.0:
+                cosine = -(e[s, 0] * e[last, 0] + e[s, 1] * e[last, 1] + e[s, 2] * e[last, 2])
+                angle = np.arccos(min(1.0, max(-1.0, cosine / (length[s] * length[last]))))
+                v = faces[n, s]
+                vertex[v, 0] += angle * mx
+                vertex[v, 1] += angle * my
+                vertex[v, 2] += angle * mz
+        ball[n, 3] = np.sqrt(radius) * (1.0 + 1e-9)
+    return face, edge, vertex, ball
 
 
 @njit(cache=True)
-def _bins(vertices, faces, x0, h, planes, band):
-    """Triangles that reach each x-plane of nodes, as a compressed list in order of triangle."""
+def _bins(centre, radius, x0, h, planes, band):
+    """Things at x = centre of the given radius that reach each plane of nodes, as a compressed list in their order."""
     count = np.zeros(planes + 1, np.int64)
-    first = np.empty(faces.shape[0], np.int64)
-    last = np.empty(faces.shape[0], np.int64)
-    for n in range(faces.shape[0]):
-        a, b, c = vertices[faces[n, 0], 0], vertices[faces[n, 1], 0], vertices[faces[n, 2], 0]
-        first[n] = max(0, int(np.ceil((min(a, min(b, c)) - band - x0) / h)))
-        last[n] = min(planes - 1, int(np.floor((max(a, max(b, c)) + band - x0) / h)))
+    first = np.empty(len(centre), np.int64)
+    last = np.empty(len(centre), np.int64)
+    for n in range(len(centre)):
+        first[n] = max(0, int(np.ceil((centre[n] - radius[n] - band - x0) / h)))
+        last[n] = min(planes - 1, int(np.floor((centre[n] + radius[n] + band - x0) / h)))
         for i in range(first[n], last[n] + 1):
             count[i + 1] += 1
     start = np.cumsum(count)
     members = np.empty(start[planes], np.int64)
     at = start[:-1].copy()
-    for n in range(faces.shape[0]):
+    for n in range(len(centre)):
         for i in range(first[n], last[n] + 1):
             members[at[i]] = n
             at[i] += 1
     return start, members
 
 
+@njit(cache=True, inline="always")
+def _nodes_within(middle, half, x0, per, count):
+    """First and one past the last of `count` nodes, `per` of them a metre, within `half` of `middle`."""
+    return max(0, int((middle - half - x0) * per)), min(count, int((middle + half - x0) * per) + 1)
+
+
 @njit(cache=True, parallel=True)
 def _band_distance(
-    vertices, faces, edges, face_normal, edge_normal, vertex_normal, corner, h, band, start, members, distance, triangle
-):
+    vertices, faces, edges, face_normal, edge_normal, vertex_normal, ball, corner, h, band, vertex_start, vertex_near,
+    start, members, distance, triangle,
+):  # fmt: skip
     nx, ny, nz = distance.shape
     for ii in prange(nx):
         i = np.int64(ii)
         x = corner[0] + i * h
+        per = 1.0 / h
+        bound = np.full((ny, nz), band * band)
+        for m in range(vertex_start[i], vertex_start[i + 1]):
+            v = vertex_near[m]
+            ax, ay, az = vertices[v, 0], vertices[v, 1], vertices[v, 2]
+            left = band * band - (x - ax) ** 2
+            if left <= 0.0:
+                continue
+            half = np.sqrt(left)
+            j0, j1 = _nodes_within(ay, half, corner[1], per, ny)
+            k0, k1 = _nodes_within(az, half, corner[2], per, nz)
+            for j in range(j0, j1):
+                aside = (x - ax) ** 2 + (corner[1] + j * h - ay) ** 2
+                row = bound[j]
+                for k in range(k0, k1):
+                    row[k] = min(row[k], aside + (corner[2] + k * h - az) ** 2)
+        for j in range(ny):
+            for k in range(nz):
+                # a little more, so that the triangle of the nearest vertex still comes below it
+                bound[j, k] = min(band, np.sqrt(bound[j, k]) * (1.0 + 1e-9) + 1e-9 * h)
         for m in range(start[i], start[i + 1]):
             t = members[m]
+            r = ball[t, 3]
+            left = (band + r) ** 2 - (x - ball[t, 0]) ** 2
+            if left <= 0.0:
+                continue
+            half = np.sqrt(left)
+            j0, j1 = _nodes_within(ball[t, 1], half, corner[1], per, ny)
+            k0, k1 = _nodes_within(ball[t, 2], half, corner[2], per, nz)
+            bx, by, bz = ball[t, 0], ball[t, 1], ball[t, 2]
             a, b, c = vertices[faces[t, 0]], vertices[faces[t, 1]], vertices[faces[t, 2]]
-            j0 = max(0, int(np.ceil((min(a[1], min(b[1], c[1])) - band - corner[1]) / h)))
-            j1 = min(ny - 1, int(np.floor((max(a[1], max(b[1], c[1])) + band - corner[1]) / h)))
-            k0 = max(0, int(np.ceil((min(a[2], min(b[2], c[2])) - band - corner[2]) / h)))
-            k1 = min(nz - 1, int(np.floor((max(a[2], max(b[2], c[2])) + band - corner[2]) / h)))
             f = face_normal[t]
-            for j in range(j0, j1 + 1):
+            for j in range(j0, j1):
                 y = corner[1] + j * h
-                for k in range(k0, k1 + 1):
+                aside = (x - bx) ** 2 + (y - by) ** 2
+                for k in range(k0, k1):
                     z = corner[2] + k * h
-                    # the plane's distance is a lower bound that spares most exact ones
-                    plane = (x - a[0]) * f[0] + (y - a[1]) * f[1] + (z - a[2]) * f[2]
-                    if abs(plane) > min(band, abs(distance[i, j, k])):
+                    most = bound[j, k]
+                    if aside + (z - bz) ** 2 > (most + r) ** 2:
                         continue
-                    s, r, feature = closest_on_triangle(x, y, z, a, b, c)
-                    dx = x - (a[0] + s * (b[0] - a[0]) + r * (c[0] - a[0]))
-                    dy = y - (a[1] + s * (b[1] - a[1]) + r * (c[1] - a[1]))
-                    dz = z - (a[2] + s * (b[2] - a[2]) + r * (c[2] - a[2]))
+                    plane = (x - a[0]) * f[0] + (y - a[1]) * f[1] + (z - a[2]) * f[2]
+                    if abs(plane) > most:
+                        continue
+                    s, r_, feature = closest_on_triangle(x, y, z, a, b, c)
+                    dx = x - (a[0] + s * (b[0] - a[0]) + r_ * (c[0] - a[0]))
+                    dy = y - (a[1] + s * (b[1] - a[1]) + r_ * (c[1] - a[1]))
+                    dz = z - (a[2] + s * (b[2] - a[2]) + r_ * (c[2] - a[2]))
                     d = np.sqrt(dx * dx + dy * dy + dz * dz)
-                    if d >= min(band, abs(distance[i, j, k])):
+                    if d >= most:
                         continue
                     if feature == 0:
                         side = plane
@@ -230,6 +290,7 @@ def _band_distance(
                         side = dx * v[0] + dy * v[1] + dz * v[2]
                     distance[i, j, k] = -d if side < 0.0 else d
                     triangle[i, j, k] = t
+                    bound[j, k] = d
 
 
 @njit(cache=True, parallel=True)

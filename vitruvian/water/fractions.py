@@ -8,8 +8,7 @@ sampled, so the fractions are continuous in the body's position (Batty, Bertails
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, prange
+from numba import njit
 
 SLIVER = 0.01  # faces with a smaller open part are closed: the force is the same and the solve a quarter shorter
 
@@ -117,26 +116,23 @@ def _pyramid(a: float, b: float, c: float, d: float, m: float) -> float:
     )
 
 
-@njit(cache=True, parallel=True)
-def open_fractions(psi, ox, oy, oz, volume):
+@njit(cache=True)
+def open_fractions(psi, box, ox, oy, oz, volume):
     """Fill face fractions ox, oy, oz (MAC shapes) and cell fractions from nodal distance psi, shape (nx+1, ny+1,
-    nz+1).
+    nz+1), in the cells of `box` ((3, 2), low and high) and on their faces.
     """
-    nx, ny, nz = volume.shape
-    for ii in prange(nx + 1):
-        i = np.int64(ii)
-        for j in range(ny):
-            for k in range(nz):
-                a = square_fraction(psi[i, j, k], psi[i, j + 1, k], psi[i, j + 1, k + 1], psi[i, j, k + 1])
-                ox[i, j, k] = a if a >= SLIVER else 0.0
-        if i < nx:
-            for j in range(ny + 1):
-                for k in range(nz):
-                    a = square_fraction(psi[i, j, k], psi[i + 1, j, k], psi[i + 1, j, k + 1], psi[i, j, k + 1])
+    for i in range(box[0, 0], box[0, 1] + 1):
+        for j in range(box[1, 0], box[1, 1] + 1):
+            for k in range(box[2, 0], box[2, 1] + 1):
+                inside = psi[i, j, k]
+                if j < box[1, 1] and k < box[2, 1]:
+                    a = square_fraction(inside, psi[i, j + 1, k], psi[i, j + 1, k + 1], psi[i, j, k + 1])
+                    ox[i, j, k] = a if a >= SLIVER else 0.0
+                if i < box[0, 1] and k < box[2, 1]:
+                    a = square_fraction(inside, psi[i + 1, j, k], psi[i + 1, j, k + 1], psi[i, j, k + 1])
                     oy[i, j, k] = a if a >= SLIVER else 0.0
-            for j in range(ny):
-                for k in range(nz + 1):
-                    a = square_fraction(psi[i, j, k], psi[i + 1, j, k], psi[i + 1, j + 1, k], psi[i, j + 1, k])
+                if i < box[0, 1] and j < box[1, 1]:
+                    a = square_fraction(inside, psi[i + 1, j, k], psi[i + 1, j + 1, k], psi[i, j + 1, k])
                     oz[i, j, k] = a if a >= SLIVER else 0.0
-                for k in range(nz):
-                    volume[i, j, k] = cell_fraction(psi, i, j, k)
+                    if k < box[2, 1]:
+                        volume[i, j, k] = cell_fraction(psi, i, j, k)

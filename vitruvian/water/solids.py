@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from vitruvian.errors import InputError
 from vitruvian.mesh.distance import Topology, closest_on_triangle, mesh_distance, topology
@@ -22,7 +22,7 @@ from vitruvian.water.pressure import Boundary, open_boundary
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
-BAND = 2.5  # cells about a skin in which its distance is exact
+BAND = 2.0  # cells about a skin in which its distance is exact: all corners of cells that it cuts, and a little more
 
 
 @dataclass(frozen=True)
@@ -76,21 +76,18 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
         distance, nearest, box = mesh_distance(skin.vertices, skin.shape.mesh, state.origin, h, nodes, band)
         if distance.size:
             region = tuple(slice(lo, hi) for lo, hi in box)
-            closer = distance < psi[region]
-            psi[region] = np.where(closer, distance, psi[region])
-            triangle[region] = np.where(closer, np.where(nearest >= 0, nearest + base, -1), triangle[region])
+            _nearer(distance, nearest, base, psi[region], triangle[region])
             boxes.append(box)
         base += len(skin.shape.mesh.faces)
     b.psi, b.triangle, b.origins = psi, triangle, np.asarray(origins, float)
+    b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
     if boxes:
         low = np.min([x[:, 0] for x in boxes], axis=0)
         high = np.max([x[:, 1] for x in boxes], axis=0)
         b.box = np.stack([low, np.minimum(high, tank.shape)], axis=1)
-        open_fractions(psi, b.open_x, b.open_y, b.open_z, b.volume)
-    b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
-    links, _, _ = _gathered(skins)
-    for axis, (link, opened) in enumerate(((b.link_x, b.open_x), (b.link_y, b.open_y), (b.link_z, b.open_z))):
-        _face_links(axis, psi, triangle, links, opened, link)
+        open_fractions(psi, b.box, b.open_x, b.open_y, b.open_z, b.volume)
+        links = skins[0].shape.links if len(skins) == 1 else np.concatenate([s.shape.links for s in skins])
+        _face_links(psi, triangle, links, b.box, b.link_x, b.link_y, b.link_z)
     b.cells, b.cell_link, b.rows = _rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.box
     )
@@ -101,19 +98,32 @@ def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequenc
     """Fill the velocity of bodies at the faces near them."""
     if b.psi is None:
         return
-    links, corners, drift = _gathered(skins)
-    for axis, (speed, link) in enumerate(((b.body_x, b.link_x), (b.body_y, b.link_y), (b.body_z, b.link_z))):
-        _face_speed(
-            axis, b.psi, b.triangle, links, corners, drift, np.asarray(twists, float), b.origins, state.origin,
-            tank.cell, link, speed,
-        )  # fmt: skip
+    soft = any(s.drift is not None for s in skins)
+    _, corners, drift = _gathered(skins) if soft else (None, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
+    _face_speed(
+        b.psi, b.triangle, corners, drift, np.asarray(twists, float), b.origins, state.origin, tank.cell, b.box,
+        b.link_x, b.link_y, b.link_z, b.body_x, b.body_y, b.body_z,
+    )  # fmt: skip
+
+
+def fastest_point(skins: Sequence[Skin], links: Links) -> float:
+    """The largest speed [m/s] of any vertex of the skins, taken as part of each link that carries it."""
+    most = 0.0
+    for skin in skins:
+        shape = skin.shape
+        drift = np.zeros((0, 3, 3)) if skin.drift is None else _corner_drift(skin)
+        most = max(most, _fastest(skin.vertices, shape.mesh.faces, shape.links, links.origins, links.twists, drift))
+    return most
 
 
 def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
     """Link, corner positions and corner drift of every triangle of all skins."""
-    links = np.concatenate([s.shape.links for s in skins])
-    corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in skins])
-    return links, corners, np.concatenate([_corner_drift(s) for s in skins])
+    links = [s.shape.links for s in skins]
+    corners = [s.vertices[s.shape.mesh.faces] for s in skins]
+    drift = [_corner_drift(s) for s in skins]
+    if len(skins) == 1:
+        return links[0], corners[0], drift[0]
+    return np.concatenate(links), np.concatenate(corners), np.concatenate(drift)
 
 
 def _corner_drift(skin: Skin) -> Array:
@@ -144,38 +154,75 @@ def _nearest_node(axis, psi, triangle, i, j, k):
     return t
 
 
-@njit(cache=True, parallel=True)
-def _face_links(axis, psi, triangle, links, opened, link):
-    for ii in prange(link.shape[0]):
-        i = np.int64(ii)
-        for j in range(link.shape[1]):
-            for k in range(link.shape[2]):
-                t = _nearest_node(axis, psi, triangle, i, j, k)
-                if t >= 0:
-                    link[i, j, k] = links[t]
+@njit(cache=True)
+def _nearer(distance, nearest, base, psi, triangle):
+    """Take over the distance of a skin where it is nearer than those before it."""
+    for i in range(distance.shape[0]):
+        for j in range(distance.shape[1]):
+            for k in range(distance.shape[2]):
+                if distance[i, j, k] < psi[i, j, k]:
+                    psi[i, j, k] = distance[i, j, k]
+                    triangle[i, j, k] = nearest[i, j, k] + base if nearest[i, j, k] >= 0 else -1
 
 
-@njit(cache=True, parallel=True)
-def _face_speed(axis, psi, triangle, links, corners, drift, twists, origins, corner, h, link, speed):
-    b, c = (axis + 1) % 3, (axis + 2) % 3
-    for ii in prange(link.shape[0]):
-        i = np.int64(ii)
-        x = np.empty(3)
-        for j in range(link.shape[1]):
-            for k in range(link.shape[2]):
-                n = link[i, j, k]
-                if n < 0:
-                    speed[i, j, k] = 0.0
-                    continue
-                x[0] = corner[0] + (i + (0.0 if axis == 0 else 0.5)) * h
-                x[1] = corner[1] + (j + (0.0 if axis == 1 else 0.5)) * h
-                x[2] = corner[2] + (k + (0.0 if axis == 2 else 0.5)) * h
-                # component of v + omega x r
-                s = twists[n, 3 + axis] + twists[n, b] * (x[c] - origins[n, c]) - twists[n, c] * (x[b] - origins[n, b])
-                t = _nearest_node(axis, psi, triangle, i, j, k)
-                p, q, _ = closest_on_triangle(x[0], x[1], x[2], corners[t, 0], corners[t, 1], corners[t, 2])
-                s += (1.0 - p - q) * drift[t, 0, axis] + p * drift[t, 1, axis] + q * drift[t, 2, axis]
-                speed[i, j, k] = s
+@njit(cache=True)
+def _face_links(psi, triangle, links, box, lx, ly, lz):
+    for axis in range(3):
+        link = lx if axis == 0 else (ly if axis == 1 else lz)
+        i1, j1, k1 = box[0, 1] + (axis == 0), box[1, 1] + (axis == 1), box[2, 1] + (axis == 2)
+        for i in range(box[0, 0], i1):
+            for j in range(box[1, 0], j1):
+                for k in range(box[2, 0], k1):
+                    t = _nearest_node(axis, psi, triangle, i, j, k)
+                    if t >= 0:
+                        link[i, j, k] = links[t]
+
+
+@njit(cache=True)
+def _face_speed(psi, triangle, corners, drift, twists, origins, corner, h, box, lx, ly, lz, sx, sy, sz):
+    """Faces outside the box of the bodies keep the speed 0 that they were made with."""
+    x = np.empty(3)
+    for axis in range(3):
+        link = lx if axis == 0 else (ly if axis == 1 else lz)
+        speed = sx if axis == 0 else (sy if axis == 1 else sz)
+        b, c = (axis + 1) % 3, (axis + 2) % 3
+        i1, j1, k1 = box[0, 1] + (axis == 0), box[1, 1] + (axis == 1), box[2, 1] + (axis == 2)
+        for i in range(box[0, 0], i1):
+            for j in range(box[1, 0], j1):
+                for k in range(box[2, 0], k1):
+                    n = link[i, j, k]
+                    if n < 0:
+                        continue
+                    x[0] = corner[0] + (i + (0.0 if axis == 0 else 0.5)) * h
+                    x[1] = corner[1] + (j + (0.0 if axis == 1 else 0.5)) * h
+                    x[2] = corner[2] + (k + (0.0 if axis == 2 else 0.5)) * h
+                    # component of v + omega x r
+                    s = twists[n, 3 + axis]
+                    s += twists[n, b] * (x[c] - origins[n, c]) - twists[n, c] * (x[b] - origins[n, b])
+                    if len(drift):
+                        t = _nearest_node(axis, psi, triangle, i, j, k)
+                        p, q, _ = closest_on_triangle(x[0], x[1], x[2], corners[t, 0], corners[t, 1], corners[t, 2])
+                        s += (1.0 - p - q) * drift[t, 0, axis] + p * drift[t, 1, axis] + q * drift[t, 2, axis]
+                    speed[i, j, k] = s
+
+
+@njit(cache=True)
+def _fastest(vertices, faces, links, origins, twists, drift):
+    most = 0.0
+    for t in range(faces.shape[0]):
+        n = links[t]
+        for s in range(3):
+            v = faces[t, s]
+            total = 0.0
+            for axis in range(3):
+                b, c = (axis + 1) % 3, (axis + 2) % 3
+                arm_b, arm_c = vertices[v, b] - origins[n, b], vertices[v, c] - origins[n, c]
+                speed = twists[n, 3 + axis] + twists[n, b] * arm_c - twists[n, c] * arm_b
+                if len(drift):
+                    speed += drift[t, s, axis]
+                total += speed * speed
+            most = max(most, total)
+    return np.sqrt(most)
 
 
 @njit(cache=True)

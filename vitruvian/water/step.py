@@ -23,7 +23,7 @@ from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
-from vitruvian.water.solids import Links, Skin, rasterise, set_body_velocity
+from vitruvian.water.solids import fastest_point, rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.viscosity import diffuse_velocity
@@ -114,31 +114,12 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
     h = tank.cell
     speed = max(float(np.abs(f).max()) for f in (state.u, state.v, state.w))
     if mechanism is not None:
-        links = mechanism.links(body)
-        for skin in mechanism.skins(body):
-            if skin.drift is not None and skin.drift.ndim == 3:
-                speed = max(speed, _fastest_corner(skin, links))
-                continue
-            for n in np.unique(skin.shape.links):
-                arm = float(np.linalg.norm(skin.vertices - links.origins[n], axis=1).max())
-                spin, way = np.linalg.norm(links.twists[n, :3]), np.linalg.norm(links.twists[n, 3:])
-                speed = max(speed, float(way + spin * arm))
-            if skin.drift is not None:
-                speed += float(np.linalg.norm(skin.drift, axis=1).max())
+        speed = max(speed, fastest_point(mechanism.skins(body), mechanism.links(body)))
     if not np.isfinite(speed):
         raise Diverged("water", "a velocity is not a number")
     g = float(np.linalg.norm(tank.gravity)) if tank.free_surface else 0.0
     # a drop at rest gains sqrt(g h) over a cell, which the next velocity must not outrun
     return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))
-
-
-def _fastest_corner(skin: Skin, links: Links) -> float:
-    """Largest speed [m/s] of a corner of a skin on several links."""
-    assert skin.drift is not None
-    corners, twist = skin.vertices[skin.shape.mesh.faces], links.twists[skin.shape.links][:, None, :]
-    arms = corners - links.origins[skin.shape.links][:, None, :]
-    turning = np.cross(np.broadcast_to(twist[..., :3], arms.shape), arms)
-    return float(np.linalg.norm(twist[..., 3:] + turning + skin.drift, axis=2).max())
 
 
 def _substep(
