@@ -1,4 +1,4 @@
-"""Conjugate gradients on a matrix of 3×3 blocks, preconditioned by its diagonal blocks.
+"""Conjugate gradients on a matrix of 3×3 blocks, preconditioned by its diagonal blocks or by multigrid.
 
 Truncated as Newton's method wants it: it stops at a loose tolerance, and on a direction of negative curvature it keeps
 what it has (Nocedal and Wright 2006, algorithm 7.1). Sums run over fixed chunks of rows, so the result does not
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
+
+from vitruvian.flesh.multigrid import Multigrid
 
 ROWS = 512  # rows per chunk
 
@@ -90,6 +92,42 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most):
                     p[i, k] = z[i, k] + beta * p[i, k]
         done += 1
     return done, False
+
+
+def multigrid_gradients(
+    start: np.ndarray,
+    column: np.ndarray,
+    data: np.ndarray,
+    multigrid: Multigrid,
+    b: np.ndarray,
+    x: np.ndarray,
+    relative: float,
+    most: int,
+) -> tuple[int, bool]:
+    """The same as `conjugate_gradients`, preconditioned by one V-cycle that `Multigrid.update` has prepared."""
+    x[:] = 0.0
+    r, z, ap = b.copy(), np.empty_like(b), np.empty_like(b)
+    multigrid.apply(r, z)
+    p = z.copy()
+    rz, goal = float(np.sum(r * z)), (relative * float(np.sqrt(np.sum(r * r)))) ** 2
+    for done in range(most):
+        if float(np.sum(r * r)) <= goal or not rz > 0.0:
+            return done, False
+        multiply(start, column, data, p, ap)
+        curvature = float(np.sum(p * ap))
+        if curvature <= 0.0:
+            if done == 0:
+                x[:] = z
+            return done, True
+        alpha = rz / curvature
+        x += alpha * p
+        r -= alpha * ap
+        r[multigrid.fixed] = 0.0
+        multigrid.apply(r, z)
+        before, rz = rz, float(np.sum(r * z))
+        p *= rz / before
+        p += z
+    return most, False
 
 
 @njit(cache=True, parallel=True)

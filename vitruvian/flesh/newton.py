@@ -15,11 +15,13 @@ import numpy as np
 
 from vitruvian.errors import Diverged
 from vitruvian.flesh.kernels import pressure_forces, volume_rates
-from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multiply
+from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
+from vitruvian.flesh.multigrid import Multigrid
 from vitruvian.flesh.potential import Evaluation, Potential
 
 FINEST = 0.01  # of linear solves
+MULTIGRID_PAYS = 50_000  # nodes from which it does
 UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
 
 
@@ -34,6 +36,7 @@ class Settings:
     tolerance: float = 0.1  # relative, of each linear solve
     chord: float = 0.5  # keep the matrix while the residual falls below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
+    multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
 
 
 @dataclass
@@ -57,12 +60,17 @@ class Newton:
         n = model.lattice.n_nodes
         self.data = np.zeros((len(model.pattern.column), 9), np.float32 if settings.single else np.float64)
         self.inverse = np.zeros((n, 3, 3))
+        wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
+        pattern = model.pattern
+        self.multigrid = (
+            Multigrid(model.lattice, pattern.start, pattern.column, pattern.diagonal, model.fixed) if wanted else None
+        )
         self.step = np.zeros((n, 3))
         self.rate = np.zeros(model.lattice.n_cells)
 
     def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         """Move x and pressure in place to a minimum of the potential."""
-        settings, pattern = self.settings, self.model.pattern
+        settings = self.settings
         gamma, volume = self.model.moduli[:, 5], self.model.lattice.volume
         # differences of L below this are round-off of its parts, not a rise
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
@@ -89,16 +97,7 @@ class Newton:
             wanted = settings.tolerance
             if report.gap <= settings.gap:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * settings.residual / report.residual))
-            iterations, negative = conjugate_gradients(
-                pattern.start,
-                pattern.column,
-                self.data,
-                self.inverse,
-                now.force,
-                self.step,
-                wanted,
-                settings.krylov,
-            )
+            iterations, negative = self._solve(now.force, wanted)
             report.krylov += iterations
             report.newton += 1
             alpha, there = self._search(potential, x, pressure, now, noise)
@@ -115,6 +114,17 @@ class Newton:
                 now = potential.evaluate(x, pressure)
             # negative curvature without progress is a bad place; progress with whole steps is a good one
             rough = (negative or alpha < 0.25) and float(np.linalg.norm(now.force)) > 0.5 * report.residual
+
+    def _solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
+        """self.step = A⁻¹ force, roughly."""
+        pattern, most = self.model.pattern, self.settings.krylov
+        if self.multigrid is not None:
+            return multigrid_gradients(
+                pattern.start, pattern.column, self.data, self.multigrid, force, self.step, relative, most
+            )
+        return conjugate_gradients(
+            pattern.start, pattern.column, self.data, self.inverse, force, self.step, relative, most
+        )
 
     def _rms(self, gap: np.ndarray) -> float:
         volume = self.model.lattice.volume
@@ -158,7 +168,10 @@ class Newton:
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool
     ) -> None:
         potential.stiffness(x, pressure, now, projected, self.data)
-        inverse_diagonal(self.data, self.model.pattern.diagonal, self.model.fixed, self.inverse)
+        if self.multigrid is not None:
+            self.multigrid.update(self.data)
+        else:
+            inverse_diagonal(self.data, self.model.pattern.diagonal, self.model.fixed, self.inverse)
 
     def _search(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, noise: float

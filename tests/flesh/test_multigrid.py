@@ -1,0 +1,98 @@
+"""Multigrid solves the same system in iterations that do not grow with the lattice, and keeps separate parts apart."""
+
+import numpy as np
+import pytest
+from scipy.sparse import bsr_matrix
+from scipy.sparse.linalg import spsolve
+
+from vitruvian.flesh import Loads, Potential, box_lattice, build_flesh, lattice_from_level_set, preset, rest_state
+from vitruvian.flesh.coarsen import coarsen, grid_of
+from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients
+from vitruvian.flesh.multigrid import Multigrid
+
+
+def held_block(cells):
+    """A block of 0.16 x 0.16 x 0.32 m, its foot held, rollers on one side; its matrix and a load."""
+    lattice = box_lattice((cells, cells, 2 * cells), 0.16 / cells)
+    foot, side = lattice.nodes[:, 2] < 1e-9, lattice.nodes[:, 0] < 1e-9
+    model = build_flesh(lattice, preset("si-paper"), fixed=np.stack([foot | side, foot, foot], axis=1))
+    state, potential = rest_state(model), Potential(model, Loads())
+    data = np.zeros((len(model.pattern.column), 9), np.float32)
+    potential.stiffness(state.x, state.pressure, potential.evaluate(state.x, state.pressure), False, data)
+    load = np.where(model.fixed, 0.0, np.exp(-50.0 * lattice.nodes) * [1.0, 2.0, 3.0])
+    return model, data, load
+
+
+def solver(model, data):
+    pattern = model.pattern
+    multigrid = Multigrid(model.lattice, pattern.start, pattern.column, pattern.diagonal, model.fixed)
+    multigrid.update(data)
+    return multigrid
+
+
+def test_coarse_lattices_carry_every_linear_motion():
+    lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.01)
+    fine = grid_of(lattice.cells, lattice.cell_nodes)
+    while len(fine.nodes) > 30:
+        coarse, p = coarsen(fine)
+        assert len(coarse.nodes) < 0.5 * len(fine.nodes)
+        assert p @ (2.0 * coarse.nodes) == pytest.approx(fine.nodes)
+        assert np.asarray(p.sum(axis=1)) == pytest.approx(np.ones((len(fine.nodes), 1)))
+        fine = coarse
+
+
+def test_fingers_stay_apart_on_coarse_lattices():
+    def fingers(points):  # two plates 8 mm apart in x, joined at z < 0
+        apart = np.abs(np.abs(points[:, 0]) - 0.01) - 0.006
+        return np.where(points[:, 2] < 0.0, np.abs(points[:, 0]) - 0.016, apart)
+
+    lattice = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.01, samples=5)
+    fine = grid_of(lattice.cells, lattice.cell_nodes)
+    for _ in range(2):
+        coarse, p = coarsen(fine)
+        height = fine.nodes[:, 2] / fine.nodes[:, 2].max()
+        left, right = (
+            (fine.nodes[:, 0] < 0.4 * fine.nodes[:, 0].max()),
+            (fine.nodes[:, 0] > 0.6 * fine.nodes[:, 0].max()),
+        )
+        ridden = [set(p[np.flatnonzero(side & (height > 0.9))].indices) for side in (left, right)]
+        assert not ridden[0] & ridden[1]
+        fine = coarse
+
+
+def test_the_v_cycle_is_symmetric_and_positive():
+    model, data, _ = held_block(4)
+    multigrid = solver(model, data)
+    rng = np.random.default_rng(0)
+    a, b = (np.where(model.fixed, 0.0, rng.standard_normal(model.lattice.nodes.shape)) for _ in range(2))
+    ma, mb = np.empty_like(a), np.empty_like(b)
+    multigrid.apply(a, ma)
+    multigrid.apply(b, mb)
+    assert np.sum(a * mb) == pytest.approx(np.sum(b * ma), rel=1e-4)
+    assert np.sum(a * ma) > 0.0
+    assert not ma[model.fixed].any()
+
+
+def test_the_solution_is_that_of_a_direct_solver():
+    model, data, load = held_block(4)
+    pattern = model.pattern
+    x = np.empty_like(load)
+    multigrid_gradients(pattern.start, pattern.column, data, solver(model, data), load, x, 1e-6, 200)
+    whole = bsr_matrix((data.reshape(-1, 3, 3).astype(float), pattern.column, pattern.start)).tocsr()
+    free = ~model.fixed.ravel()
+    exact = spsolve(whole[free][:, free].tocsc(), load.ravel()[free])
+    assert x.ravel()[free] == pytest.approx(exact, abs=1e-4 * np.abs(exact).max())
+
+
+def test_iterations_do_not_grow_with_the_lattice():
+    counts, plain = [], []
+    for cells in (4, 8, 16):
+        model, data, load = held_block(cells)
+        pattern, x = model.pattern, np.empty_like(load)
+        found = multigrid_gradients(pattern.start, pattern.column, data, solver(model, data), load, x, 1e-4, 200)
+        counts.append(found[0])
+        inverse = np.zeros((len(load), 3, 3))
+        inverse_diagonal(data, pattern.diagonal, model.fixed, inverse)
+        plain.append(conjugate_gradients(pattern.start, pattern.column, data, inverse, load, x, 1e-4, 2000)[0])
+    assert counts[2] <= counts[0] + 5
+    assert plain[2] > 1.6 * plain[1] > 2.5 * plain[0]  # what diagonal blocks alone do
