@@ -1,8 +1,8 @@
 """Coarser lattices for multigrid: every second plane of nodes, with separate parts kept apart.
 
-Eight cells become one, but only where they hang together: the cells of a 2×2×2 group that share no node get coarse cells
-of their own. A coarse corner is common to two coarse cells if a fine node rides on it in both. Fine nodes ride on coarse
-ones by trilinear weights, x = P X, so that any linear motion of the coarse lattice is one of the fine lattice.
+Eight cells become one, but only where they hang together: the cells of a 2×2×2 group that share no node get coarse
+cells of their own. A coarse corner is common to two coarse cells if a fine node rides on it in both. Fine nodes ride on
+coarse ones by trilinear weights, x = P X, so that any linear motion of the coarse lattice is one of the fine lattice.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def coarsen(fine: Grid) -> tuple[Grid, csr_matrix]:
 
 @njit(cache=True)
 def _pieces(order, key, cell_nodes, n_nodes):
-    """For each cell a number that it shares with the cells of its group that it hangs together with, shape (n_cells,)."""
+    """A number that each cell shares with those of its group that it hangs together with, shape (n_cells,)."""
     n = len(order)
     parent = np.arange(n)
     last = np.full(n_nodes, -1, np.int64)  # the last cell seen at a node

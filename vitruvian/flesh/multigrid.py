@@ -36,10 +36,10 @@ class Level:
     inverse: np.ndarray  # of the diagonal blocks, times the damping, (n, 9) float32
     up: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # P by rows
     down: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # Pᵀ by rows
-    solution: np.ndarray | None = None
-    right: np.ndarray | None = None
-    rest: np.ndarray | None = None
-    direction: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.diagonal)
+        self.solution, self.right, self.rest, self.direction = (np.zeros((n, 3), np.float32) for _ in range(4))
 
 
 class Multigrid:
@@ -87,7 +87,6 @@ class Multigrid:
     def apply(self, residual: np.ndarray, out: np.ndarray) -> None:
         """out = M⁻¹ residual, both (n, 3) float64."""
         top = self.levels[0]
-        assert top.right is not None and top.solution is not None
         top.right[:] = residual
         self._cycle(0)
         out[:] = top.solution
@@ -95,7 +94,6 @@ class Multigrid:
     def _cycle(self, k: int) -> None:
         level = self.levels[k]
         x, b, r = level.solution, level.right, level.rest
-        assert x is not None and b is not None and r is not None
         if level.down is None or level.up is None:
             self._smooth(level, SWEEPS, True)
             return
@@ -129,7 +127,6 @@ class Multigrid:
         """One over the largest eigenvalue of D⁻¹A, by power iterations from a rough start."""
         n = len(level.diagonal)
         x, r = level.solution, level.rest
-        assert x is not None and r is not None
         x[:] = np.where(np.arange(3 * n).reshape(n, 3) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
         largest = 0.0
         for _ in range(POWER):
