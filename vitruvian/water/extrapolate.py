@@ -13,15 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from vitruvian.water.air import remove_divergence
 from vitruvian.water.model import Tank
-from vitruvian.water.multigrid import System, solve
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.state import WaterState
 
 LAYERS = 7
 AIR = 1.0  # cells of air in which the extension is made divergence-free: those that may hold some water
-SOFTNESS = 1e-2  # of that projection: keeps pockets without an outlet solvable
-TOLERANCE = 1e-2
+WAITING = 255  # mark of a face that the next layer will reach
 Array = np.ndarray
 
 
@@ -30,121 +29,30 @@ def extrapolate_velocity(
 ) -> None:
     """Extend the projected velocity in place; `diagonal` is that of the pressure system (positive in wet cells)."""
     sides = tank.open_sides()
+    flow = (state.u, state.v, state.w)
     masks = []
-    for axis, (f, opened) in enumerate(
-        zip((state.u, state.v, state.w), (boundary.open_x, boundary.open_y, boundary.open_z))
-    ):
-        known = np.zeros(f.shape, np.uint8)
-        _known(axis, opened, diagonal, known, f, sides[2 * axis], sides[2 * axis + 1])
-        _extend(f, known, layers)
+    fastest = 0.0
+    for axis, (f, opened) in enumerate(zip(flow, (boundary.open_x, boundary.open_y, boundary.open_z))):
+        known = np.empty(f.shape, np.uint8)
+        speed = np.zeros(f.shape[0])
+        _known(axis, opened, diagonal, known, f, sides[2 * axis], sides[2 * axis + 1], speed)
+        fastest = max(fastest, float(speed.max()))
+        count = np.zeros(f.shape[0], np.int64)
+        edge = np.empty((f.shape[0], f.shape[1] * f.shape[2]), np.int32)
+        _edge(known, count, edge)
+        _extend(f, known, count, edge, layers)
         masks.append(known)
     if tank.free_surface:
-        _free_of_divergence(tank, state, masks)
-
-
-def _free_of_divergence(tank: Tank, state: WaterState, known: list[Array]) -> None:
-    shape = tuple(n + 2 for n in tank.shape)
-    cx, cy, cz, diagonal, right, x = (np.zeros(shape) for _ in range(6))
-    system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64))
-    kx, ky, kz = known
-    reach = AIR * tank.cell
-    _build_air(state.phi, reach, kx, ky, kz, state.u, state.v, state.w, cx, cy, cz, diagonal, system.top, right)
-    solve(system, right, x, tolerance=TOLERANCE, limit=20)
-    fastest = max(_fastest(f, k) for f, k in zip((state.u, state.v, state.w), known))
-    _update_air(kx, ky, kz, diagonal, x, state.u, state.v, state.w, fastest)
-
-
-def _fastest(f: Array, known: Array) -> float:
-    partial = np.zeros(f.shape[0])
-    _known_speed(f, known, partial)
-    return float(partial.max())
+        remove_divergence(state.phi, AIR * tank.cell, (masks[0], masks[1], masks[2]), flow, fastest)
 
 
 @njit(cache=True, parallel=True)
-def _known_speed(f, known, partial):
-    for ii in prange(f.shape[0]):
-        i = np.int64(ii)
-        most = 0.0
-        for j in range(f.shape[1]):
-            for k in range(f.shape[2]):
-                if known[i, j, k] == 1:
-                    most = max(most, abs(f[i, j, k]))
-        partial[i] = most
-
-
-@njit(cache=True, inline="always")
-def _air(phi, i, j, k, reach):
-    nx, ny, nz = phi.shape
-    return 0 <= i < nx and 0 <= j < ny and 0 <= k < nz and 0.0 <= phi[i, j, k] < reach
-
-
-@njit(cache=True, parallel=True)
-def _build_air(phi, reach, kx, ky, kz, u, v, w, cx, cy, cz, diagonal, top, right):
-    nx, ny, nz = phi.shape
-    for ii in prange(nx):
-        i = np.int64(ii)
-        for j in range(ny):
-            highest = 1
-            for k in range(nz):
-                if not _air(phi, i, j, k, reach):
-                    continue
-                d = 0.0
-                if kx[i, j, k] != 1:
-                    d += 1.0
-                    if _air(phi, i - 1, j, k, reach):
-                        cx[i + 1, j + 1, k + 1] = 1.0
-                if kx[i + 1, j, k] != 1:
-                    d += 1.0
-                if ky[i, j, k] != 1:
-                    d += 1.0
-                    if _air(phi, i, j - 1, k, reach):
-                        cy[i + 1, j + 1, k + 1] = 1.0
-                if ky[i, j + 1, k] != 1:
-                    d += 1.0
-                if kz[i, j, k] != 1:
-                    d += 1.0
-                    if _air(phi, i, j, k - 1, reach):
-                        cz[i + 1, j + 1, k + 1] = 1.0
-                if kz[i, j, k + 1] != 1:
-                    d += 1.0
-                if d > 0.0:
-                    diagonal[i + 1, j + 1, k + 1] = d + SOFTNESS
-                    right[i + 1, j + 1, k + 1] = (
-                        u[i, j, k] - u[i + 1, j, k] + v[i, j, k] - v[i, j + 1, k] + w[i, j, k] - w[i, j, k + 1]
-                    )
-                    highest = k + 2
-            top[i + 1, j + 1] = highest
-
-
-@njit(cache=True, parallel=True)
-def _update_air(kx, ky, kz, diagonal, x, u, v, w, most):
-    nx, ny, nz = u.shape[0] - 1, v.shape[1] - 1, w.shape[2] - 1
-    for ii in prange(nx + 1):
-        i = np.int64(ii)
-        for j in range(ny):
-            for k in range(nz):
-                if kx[i, j, k] != 1 and (diagonal[i, j + 1, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0):
-                    change = x[i + 1, j + 1, k + 1] - x[i, j + 1, k + 1]
-                    u[i, j, k] = min(max(u[i, j, k] - change, -most), most)
-        if i == nx:
-            continue
-        for j in range(ny + 1):
-            for k in range(nz):
-                if ky[i, j, k] != 1 and (diagonal[i + 1, j, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0):
-                    change = x[i + 1, j + 1, k + 1] - x[i + 1, j, k + 1]
-                    v[i, j, k] = min(max(v[i, j, k] - change, -most), most)
-        for j in range(ny):
-            for k in range(nz + 1):
-                if kz[i, j, k] != 1 and (diagonal[i + 1, j + 1, k] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0):
-                    change = x[i + 1, j + 1, k + 1] - x[i + 1, j + 1, k]
-                    w[i, j, k] = min(max(w[i, j, k] - change, -most), most)
-
-
-@njit(cache=True, parallel=True)
-def _known(axis, opened, diagonal, known, f, low_open, high_open):
+def _known(axis, opened, diagonal, known, f, low_open, high_open, speed):
+    """Mark known faces with 1, clear the others, and leave the largest speed of the known ones per slab."""
     a, b, c = (1 if axis == 0 else 0), (1 if axis == 1 else 0), (1 if axis == 2 else 0)
     for ii in prange(f.shape[0]):
         i = np.int64(ii)
+        most = 0.0
         for j in range(f.shape[1]):
             for k in range(f.shape[2]):
                 wet = diagonal[i + 1, j + 1, k + 1] > 0.0 or diagonal[i + 1 - a, j + 1 - b, k + 1 - c] > 0.0
@@ -156,42 +64,85 @@ def _known(axis, opened, diagonal, known, f, low_open, high_open):
                     f[i, j, k] = 0.0
                 elif wet and opened[i, j, k] > 0.0:
                     known[i, j, k] = 1
+                    most = max(most, abs(f[i, j, k]))
                 else:
+                    known[i, j, k] = 0
                     f[i, j, k] = 0.0
+        speed[i] = most
 
 
 @njit(cache=True, parallel=True)
-def _extend(f, known, layers):
+def _edge(known, count, edge):
+    """Unknown faces beside a known one, per slab; they are marked as waiting."""
+    nx, ny, nz = known.shape
+    for ii in prange(nx):
+        i = np.int64(ii)
+        n = 0
+        for j in range(ny):
+            for k in range(nz):
+                if known[i, j, k] == 0 and (
+                    (i > 0 and known[i - 1, j, k] == 1)
+                    or (i < nx - 1 and known[i + 1, j, k] == 1)
+                    or (j > 0 and known[i, j - 1, k] == 1)
+                    or (j < ny - 1 and known[i, j + 1, k] == 1)
+                    or (k > 0 and known[i, j, k - 1] == 1)
+                    or (k < nz - 1 and known[i, j, k + 1] == 1)
+                ):
+                    known[i, j, k] = WAITING
+                    edge[i, n] = j * nz + k
+                    n += 1
+        count[i] = n
+
+
+@njit(cache=True)
+def _extend(f, known, count, edge, layers):
+    """Hand values on, layer by layer, from the waiting faces in `edge`; layer n is marked n + 2."""
     nx, ny, nz = f.shape
+    front = np.empty(count.sum(), np.int64)
+    n = 0
+    for i in range(nx):
+        for m in range(count[i]):
+            front[n] = i * ny * nz + edge[i, m]
+            n += 1
+    flat, marks = f.ravel(), known.ravel()
+    steps = np.array([ny * nz, nz, 1])
     for layer in range(layers):
         mark = np.uint8(layer + 2)
-        for ii in prange(nx):
-            i = np.int64(ii)
-            for j in range(ny):
-                for k in range(nz):
-                    if known[i, j, k] != 0:
-                        continue
-                    total = 0.0
-                    count = 0
-                    # faces of this layer are marked `mark`; only those of earlier layers are read
-                    if i > 0 and 0 < known[i - 1, j, k] < mark:
-                        total += f[i - 1, j, k]
-                        count += 1
-                    if i < nx - 1 and 0 < known[i + 1, j, k] < mark:
-                        total += f[i + 1, j, k]
-                        count += 1
-                    if j > 0 and 0 < known[i, j - 1, k] < mark:
-                        total += f[i, j - 1, k]
-                        count += 1
-                    if j < ny - 1 and 0 < known[i, j + 1, k] < mark:
-                        total += f[i, j + 1, k]
-                        count += 1
-                    if k > 0 and 0 < known[i, j, k - 1] < mark:
-                        total += f[i, j, k - 1]
-                        count += 1
-                    if k < nz - 1 and 0 < known[i, j, k + 1] < mark:
-                        total += f[i, j, k + 1]
-                        count += 1
-                    if count > 0:
-                        f[i, j, k] = total / count
-                        known[i, j, k] = mark
+        values = np.empty(len(front))
+        following = np.empty(4 * len(front) + 16, np.int64)
+        n = 0
+        for m in range(len(front)):
+            at = front[m]
+            total = 0.0
+            known_count = 0
+            for s in range(3):
+                place = at // steps[s] % f.shape[s]
+                if place > 0 and 0 < marks[at - steps[s]] < mark:
+                    total += flat[at - steps[s]]
+                    known_count += 1
+                if place < f.shape[s] - 1 and 0 < marks[at + steps[s]] < mark:
+                    total += flat[at + steps[s]]
+                    known_count += 1
+            values[m] = total / known_count
+        for m in range(len(front)):
+            flat[front[m]] = values[m]
+            marks[front[m]] = mark
+        if layer == layers - 1:
+            break
+        for m in range(len(front)):
+            at = front[m]
+            if n + 6 > len(following):
+                longer = np.empty(2 * len(following), np.int64)
+                longer[:n] = following[:n]
+                following = longer
+            for s in range(3):
+                place = at // steps[s] % f.shape[s]
+                if place > 0 and marks[at - steps[s]] == 0:
+                    marks[at - steps[s]] = WAITING
+                    following[n] = at - steps[s]
+                    n += 1
+                if place < f.shape[s] - 1 and marks[at + steps[s]] == 0:
+                    marks[at + steps[s]] = WAITING
+                    following[n] = at + steps[s]
+                    n += 1
+        front = following[:n]
