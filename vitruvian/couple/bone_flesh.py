@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vitruvian.couple.flesh_predictor import Predictor, Trend
+from vitruvian.couple.flesh_follower import Follower
+from vitruvian.couple.flesh_predictor import Trend
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh import FleshModel, FleshSolver, FleshState, Loads, Potential, Report, Settings, rest_state
+from vitruvian.flesh import FleshModel, FleshState, Loads, Potential, Report, Settings, rest_state
 from vitruvian.flesh.potential import Motion
 from vitruvian.skeleton import (
     Skeleton,
@@ -33,11 +34,8 @@ from vitruvian.skeleton import (
     passive_derivatives,
     world_twists,
 )
-from vitruvian.spatial import exp_se3, inverse, log_se3
 
 Array = np.ndarray
-HALVINGS = 2  # times that a motion too large for one solve is cut in half
-PROXIMAL = (0.002, 0.002, 0.004, 0.004, 0.008, 0.016, 0.032, 0.064)  # [s] of proximal steps through a snap
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,8 @@ class BoneFlesh:
         if tied.n_bones != skeleton.n_bones:
             raise InputError(f"bone-flesh: flesh for {tied.n_bones} bones, a skeleton of {skeleton.n_bones}")
         self.skeleton, self.model = skeleton, model
-        self.solver = FleshSolver(model, settings)
-        self.predictor = Predictor(model, skeleton.n_bones)
+        self.follower = Follower(model, settings)
+        self.solver = self.follower.solver
 
     def start(self, rest_q: Array, q: Array | None = None, v: Array | None = None) -> BoneFleshState:
         """Undeformed flesh on bones in the pose `rest_q` in which it was attached, then brought to q at velocity v."""
@@ -83,7 +81,7 @@ class BoneFlesh:
     def settle(self, state: BoneFleshState, loads: Loads) -> Report:
         """Bring the flesh to balance around the bones where they are now; a motion too large is taken in parts."""
         goal = bone_poses(self.skeleton, state.bones.q)
-        return self._settle(state, goal, loads, HALVINGS)
+        return self.follower.settle(state, goal, loads)
 
     def pull(self, flesh: FleshState, q: Array) -> Array:
         """Generalized force of the attachments on the bones [N m, N], shape (n_v,)."""
@@ -191,7 +189,7 @@ class BoneFlesh:
 
     def inertia_shares(self) -> Array:
         """Tissue mass that each bone carries [kg], shape (n_bones,): each node's mass goes to its nearest bone."""
-        return np.bincount(self.predictor.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
+        return np.bincount(self.follower.predictor.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
 
     def _flesh_step(
         self, state: BoneFleshState, begin: FleshState, loads: Loads, dt: float, inertial: Inertial | None, fresh: bool
@@ -199,7 +197,7 @@ class BoneFlesh:
         """Flesh from the start of the step to its end around the bones' present guess."""
         goal = bone_poses(self.skeleton, state.bones.q)
         if inertial is None:
-            return self._settle(state, goal, loads, HALVINGS), None
+            return self.follower.settle(state, goal, loads), None
         if fresh:  # start again from the beginning of the step
             state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
         held = replace(loads, targets=self.model.attachments.targets(goal))
@@ -213,55 +211,6 @@ class BoneFlesh:
         state.poses[:] = goal
         motion = Motion(dt, begin.x, begin.x + dt * begin.v, inertial.mass_damping, None)
         return report, motion
-
-    def _settle(self, state: BoneFleshState, goal: Array, loads: Loads, halvings: int) -> Report:
-        kept = state.flesh.copy()
-        before = state.poses.copy()
-        carried = self.predictor.carry(state.flesh, before, goal, state.trend)
-        held = replace(loads, targets=self.model.attachments.targets(goal))
-        report = self.solver.equilibrium(state.flesh, held)
-        if report.converged:
-            state.poses[:] = goal
-            state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else None
-            return report
-        state.trend = None
-        if halvings == 0:
-            return self._ease(state, goal, held, report)
-        state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
-        middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
-        first = self._settle(state, middle, loads, halvings - 1)
-        second = self._settle(state, goal, loads, halvings - 1)
-        _add(second, first)
-        _add(second, report)
-        return second
-
-    def _ease(self, state: BoneFleshState, goal: Array, held: Loads, sofar: Report) -> Report:
-        """Where tissue snaps through, as in a deep crease, follow it down in proximal steps, then balance.
-
-        Each step minimises the energy plus ‖x − x₀‖²_M/(2 dt²), which is well posed however the body buckles.
-        """
-        flesh = state.flesh
-        for dt in PROXIMAL:
-            here = flesh.x.copy()
-            report = self.solver.newton.minimise(
-                Potential(self.model, held, Motion(dt, here, here, 0.0, None)), flesh.x, flesh.pressure
-            )
-            _add(report, sofar)
-            sofar = report
-        report = self.solver.equilibrium(flesh, held)
-        _add(report, sofar)
-        if not report.converged:
-            raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
-        state.poses[:] = goal
-        return report
-
-
-def _add(report: Report, earlier: Report) -> None:
-    """Count the work of an earlier try in a report."""
-    report.newton += earlier.newton
-    report.krylov += earlier.krylov
-    report.assemblies += earlier.assemblies
-    report.projected += earlier.projected
 
 
 def world_momenta(skeleton: Skeleton, q: Array, v: Array) -> Array:

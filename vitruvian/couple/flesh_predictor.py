@@ -48,7 +48,7 @@ class Carried:
 class Predictor:
     """Skinning weights of one model and skeleton."""
 
-    def __init__(self, model: FleshModel, n_bones: int) -> None:
+    def __init__(self, model: FleshModel) -> None:
         self.model = model
         tied, nodes, h = model.attachments, model.lattice.nodes, model.lattice.spacing
         count = min(NEIGHBOURS, len(tied.bone))
@@ -57,7 +57,7 @@ class Predictor:
         weight = 1.0 / (far**2 + (REACH * h) ** 2) ** 3
         weight /= weight.sum(axis=1, keepdims=True)
         rows = np.repeat(np.arange(len(nodes)), count)
-        self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=(len(nodes), n_bones))
+        self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=(len(nodes), tied.n_bones))
         self.carriers.sum_duplicates()
         self.nearest_bone = tied.bone[near[:, 0]]
         corner = model.lattice.cell_nodes.ravel()

@@ -59,9 +59,6 @@ class Multigrid:
             upper.up, upper.down = _rows(p), _rows(p.T.tocsr())
             self.levels.append(_level(coarse))
             grid = coarse
-        for level in self.levels:
-            n = len(level.diagonal)
-            level.solution, level.right, level.rest, level.direction = (np.zeros((n, 3), np.float32) for _ in range(4))
 
     def update(self, data: np.ndarray) -> None:
         """New matrix on the finest level, shape (n_blocks, 9)."""

@@ -1,0 +1,62 @@
+"""Flesh follows bones that something else moves, feels forces on its skin, and hands them to the bones."""
+
+import numpy as np
+import pytest
+
+from vitruvian.couple.flesh_follower import Follower
+from vitruvian.errors import InputError
+from vitruvian.flesh import Loads, Settings
+from vitruvian.skeleton import bone_poses
+from vitruvian.spatial import rotation_about, transform
+from vitruvian.verify._flesh_limb import limb
+
+SKIN = np.array([[0.1, 0.04, 0.0], [0.3, 0.04, 0.0], [0.3, 0.0, 0.04]])
+
+
+def follower(settings=None):
+    pair, q = limb()
+    return Follower(pair.model, settings), pair.skeleton, q
+
+
+def test_a_rigid_motion_moves_the_skin_rigidly():
+    flesh, skeleton, q = follower(Settings(residual=1e-6, gap=1e-8))
+    skin, state = flesh.skin(SKIN), flesh.start(bone_poses(skeleton, q))
+    spin, speed, dt = 2.0, np.array([0.5, -0.2, 0.1]), 1.0 / 96.0
+    for k in range(1, 4):
+        move = transform(rotation_about((0, 0, 1), spin * k * dt), speed * k * dt)
+        moved = flesh.follow(state, move @ bone_poses(skeleton, q), dt, skin=skin)
+    assert moved.positions == pytest.approx(SKIN @ move[:3, :3].T + move[:3, 3], abs=1e-9)
+    rigid = speed + np.cross([0.0, 0.0, spin], moved.positions - move[:3, 3])
+    assert moved.velocities == pytest.approx(rigid, abs=spin**2 * dt * 0.5)  # differences look back half a step
+    assert np.abs(moved.wrenches).max() < 1e-4
+
+
+def test_forces_on_the_skin_reach_the_bones():
+    flesh, skeleton, q = follower(Settings(residual=1e-7, gap=1e-9, tolerance=1e-3))
+    skin, state = flesh.skin(SKIN), flesh.start(bone_poses(skeleton, q))
+    push = np.array([[0.0, -2.0, 0.0], [0.0, 1.0, 0.5], [0.3, 0.0, -1.0]])
+    moved = flesh.follow(state, bone_poses(skeleton, q), 0.01, skin=skin, skin_force=push)
+    assert moved.wrenches[:, 3:].sum(axis=0) == pytest.approx(push.sum(axis=0), abs=1e-6)
+
+
+def test_a_smooth_motion_costs_few_newton_steps_and_ends_where_a_fresh_balance_does():
+    settings = Settings(residual=1e-3, gap=1e-7)
+    flesh, skeleton, q = follower(settings)
+    skin, state = flesh.skin(SKIN), flesh.start(bone_poses(skeleton, q))
+    counts = []
+    for k in range(1, 13):
+        moved = flesh.follow(state, bone_poses(skeleton, q + 0.03 * k), 0.01, skin=skin)
+        counts.append(moved.report.newton)
+    assert np.mean(counts[-6:]) < np.mean(counts[:2])
+    other = flesh.start(bone_poses(skeleton, q))
+    for k in (4, 8, 12):
+        flesh.settle(other, bone_poses(skeleton, q + 0.03 * k), Loads())
+    assert skin.positions(other.flesh.x) == pytest.approx(moved.positions, abs=2e-6)
+
+
+@pytest.mark.parametrize(("poses", "dt", "word"), [(np.zeros((1, 4, 4)), 0.1, "2 bones"), (None, 0.0, "dt")])
+def test_nonsense_is_refused_by_name(poses, dt, word):
+    flesh, skeleton, q = follower()
+    with pytest.raises(InputError, match=word):
+        state = flesh.start(bone_poses(skeleton, q) if poses is None else poses)
+        flesh.follow(state, state.poses, dt, skin=flesh.skin(SKIN))

@@ -1,0 +1,157 @@
+"""Flesh that follows bones which something else moves: a swimmer, a script, a recording.
+
+    follower = Follower(model)
+    skin = follower.skin(vertices)                       # any points that ride along
+    state = follower.start(rest_poses)
+    moved = follower.follow(state, poses, dt, skin=skin, activation=a, skin_force=f)
+    moved.positions, moved.velocities, moved.wrenches
+
+Only poses come in: no skeleton is needed. Each call finds quasi-static balance, starting from where the last one left
+off, and costs little when the motion is smooth (see `flesh_predictor`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from vitruvian.couple.flesh_predictor import Predictor, Trend
+from vitruvian.errors import Diverged, InputError
+from vitruvian.flesh import (
+    Embedding,
+    FleshModel,
+    FleshSolver,
+    FleshState,
+    Loads,
+    Potential,
+    Report,
+    Settings,
+    embed,
+    rest_state,
+)
+from vitruvian.flesh.potential import Motion
+from vitruvian.spatial import exp_se3, inverse, log_se3
+
+Array = np.ndarray
+HALVINGS = 2  # times that a motion too large for one solve is cut in half
+PROXIMAL = (0.002, 0.002, 0.004, 0.004, 0.008, 0.016, 0.032, 0.064)  # [s] of proximal steps through a snap
+
+
+class Carrier(Protocol):
+    """What a state must hold for flesh to follow."""
+
+    flesh: FleshState
+    poses: Array
+    trend: Trend | None
+
+
+@dataclass
+class FollowState:
+    flesh: FleshState
+    poses: Array  # of the bones when the flesh was last balanced, shape (n_bones, 4, 4)
+    trend: Trend | None = None  # what the last balance added to skinning
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What one call of `follow` found."""
+
+    positions: Array  # of the skin [m], shape (n, 3)
+    velocities: Array  # by differences over the step [m/s], shape (n, 3)
+    wrenches: Array  # (moment, force) of the flesh on each bone in its own frame [N m, N], shape (n_bones, 6)
+    report: Report
+
+
+class Follower:
+    """Flesh and the skinning of its bones; holds buffers, never state."""
+
+    def __init__(self, model: FleshModel, settings: Settings | None = None) -> None:
+        if len(model.attachments.bone) == 0:
+            raise InputError("flesh follower: the flesh is attached to no bone")
+        self.model = model
+        self.solver = FleshSolver(model, settings)
+        self.predictor = Predictor(model)
+
+    def start(self, rest_poses: Array) -> FollowState:
+        """Undeformed flesh on bones in the poses in which it was attached, shape (n_bones, 4, 4)."""
+        if rest_poses.shape != (self.model.attachments.n_bones, 4, 4):
+            raise InputError(
+                f"flesh follower: {self.model.attachments.n_bones} bones need as many poses, not {rest_poses.shape}"
+            )
+        return FollowState(rest_state(self.model), rest_poses.copy())
+
+    def skin(self, vertices: Array) -> Embedding:
+        """Points of the rest body [m], shape (n, 3), that ride in the flesh."""
+        return embed(self.model.lattice, vertices)
+
+    def follow(
+        self,
+        state: FollowState,
+        poses: Array,
+        dt: float,
+        *,
+        skin: Embedding,
+        activation: Array | None = None,
+        skin_force: Array | None = None,
+    ) -> Moved:
+        """Bones at `poses` after `dt` [s]: balance around them under forces on the skin [N], shape (n, 3)."""
+        if not dt > 0.0:
+            raise InputError(f"flesh follower: dt must be positive, got {dt} s")
+        before = skin.positions(state.flesh.x)
+        force = None if skin_force is None else skin.nodal_forces(skin_force)
+        report = self.settle(state, np.asarray(poses, float), Loads(activation=activation, force=force))
+        after = skin.positions(state.flesh.x)
+        wrenches = self.model.attachments.bone_wrenches(state.flesh.x, state.poses)
+        return Moved(after, (after - before) / dt, wrenches, report)
+
+    def settle(self, state: Carrier, goal: Array, loads: Loads, halvings: int = HALVINGS) -> Report:
+        """Balance around bones at `goal`, shape (n_bones, 4, 4); a motion too large for one solve is taken in parts."""
+        kept = state.flesh.copy()
+        before = state.poses.copy()
+        carried = self.predictor.carry(state.flesh, before, goal, state.trend)
+        held = replace(loads, targets=self.model.attachments.targets(goal))
+        report = self.solver.equilibrium(state.flesh, held)
+        if report.converged:
+            state.poses[:] = goal
+            state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else None
+            return report
+        state.trend = None
+        if halvings == 0:
+            return self._ease(state, goal, held, report)
+        state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
+        middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
+        first = self.settle(state, middle, loads, halvings - 1)
+        second = self.settle(state, goal, loads, halvings - 1)
+        _add(second, first)
+        _add(second, report)
+        return second
+
+    def _ease(self, state: Carrier, goal: Array, held: Loads, sofar: Report) -> Report:
+        """Where tissue snaps through, as in a deep crease, follow it down in proximal steps, then balance.
+
+        Each step minimises the energy plus ‖x − x₀‖²_M/(2 dt²), which is well posed however the body buckles.
+        """
+        flesh = state.flesh
+        for dt in PROXIMAL:
+            here = flesh.x.copy()
+            report = self.solver.newton.minimise(
+                Potential(self.model, held, Motion(dt, here, here, 0.0, None)), flesh.x, flesh.pressure
+            )
+            _add(report, sofar)
+            sofar = report
+        report = self.solver.equilibrium(flesh, held)
+        _add(report, sofar)
+        if not report.converged:
+            raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
+        state.poses[:] = goal
+        return report
+
+
+def _add(report: Report, earlier: Report) -> None:
+    """Count the work of an earlier try in a report."""
+    report.newton += earlier.newton
+    report.krylov += earlier.krylov
+    report.assemblies += earlier.assemblies
+    report.projected += earlier.projected
