@@ -23,7 +23,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.muscle.kernels import add_torques, rates
 from vitruvian.muscle.linear import cholesky, solve_cholesky
-from vitruvian.skeleton import difference, integrate
+from vitruvian.skeleton import bone_poses, difference, integrate
 from vitruvian.water.solids import Links, Skin, SkinShape
 
 Array = np.ndarray
@@ -72,7 +72,8 @@ class SwimmerState:
     v: Array  # shape (n_v,)
     activation: Array  # shape (n_muscles,)
     load: Array  # inertia held by each bone, shape (n_bones, 10)
-    wrench: Array  # push on each bone in its own frame, shape (n_bones, 6)
+    push: Array  # of people and things on each bone, (moment, force) in its own frame, shape (n_bones, 6)
+    wrench: Array  # of the water (mean of the latest step) and of pushes, likewise, shape (n_bones, 6)
     water_force: Array  # mean generalized force of the water in the latest step [N m, N], shape (n_v,)
     link_force: Array  # the same as (moment, force) on each link about its origin, world axes, shape (links, 6)
     drive: Array  # mean generalized force of muscles or torques in the latest step, shape (n_v,)
@@ -112,6 +113,10 @@ class BodyInWater:
         state.water_force /= dt
         state.link_force /= dt
         state.drive /= dt
+        turns = bone_poses(self.skeleton, state.q)[self.link_bones, :3, :3]
+        state.wrench = state.push.copy()
+        state.wrench[self.link_bones, :3] += np.einsum("nji,nj->ni", turns, state.link_force[:, :3])
+        state.wrench[self.link_bones, 3:] += np.einsum("nji,nj->ni", turns, state.link_force[:, 3:])
         if not np.isfinite(state.v).all() or np.abs(state.v).max() > FASTEST:
             worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > FASTEST)))
             name = self.skeleton.names[self.skeleton.dof_bone[worst]]
@@ -203,7 +208,7 @@ class BodyInWater:
             soft = dt * np.asarray(given.damping) + dt * dt * np.asarray(given.stiffness)
             at = stepper.place
             matrix[at, at] += np.broadcast_to(soft, (s.n_v,))
-        push = stepper.wrench_forces(state.wrench) if state.wrench.any() else np.zeros(s.n_v)
+        push = stepper.wrench_forces(state.push) if state.push.any() else np.zeros(s.n_v)
         force += push
         impulses = np.zeros((len(pose.origins), 6))
         p = np.zeros(s.n_v)
@@ -236,8 +241,8 @@ class BodyInWater:
         state.book.impulse_weight = state.book.impulse_weight + dt * self._weight
         if push.any():
             state.book.work_push += float(dt * push @ middle)
-            for b in np.flatnonzero(state.wrench.any(axis=1)):
-                turned = work.poses[b, :3, :3] @ state.wrench[b, 3:]
+            for b in np.flatnonzero(state.push.any(axis=1)):
+                turned = work.poses[b, :3, :3] @ state.push[b, 3:]
                 state.book.impulse_push = state.book.impulse_push + dt * turned
 
     def _account(self, state: SwimmerState, pose: _Pose, impulses: Array, p: Array, middle: Array) -> None:

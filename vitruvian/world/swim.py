@@ -2,9 +2,10 @@
 
     simulation = SwimSimulation(human(), skin, water=StillWater())              # no flow: Si 2013, eq. 3.12
     simulation = SwimSimulation(human(), skin, water=pool(cell=0.055))          # a window of real water that follows
-Controls decide what drives the joints: `MuscleControls` (excitations), `couple.actuation.JointTorques` or
-`JointCourse`, or None for a body that lets go. The state (`SwimState`) has q, v, activation, load and wrench like that
-of any body, and what the water does (`water_force`), for a controller to sense.
+Controls decide what drives the joints: anything with `excitation` (n_muscles,) or `torque` (n_v,) such as
+`MuscleControls`, `couple.actuation.JointTorques` or `JointCourse`, or None for a body that lets go. The state
+(`SwimState`) has q, v, activation and load like that of any body; `wrench` (what water and pushes did to each bone in
+the latest step, in its frame) and `water_force` (the same on the joints) are there for a controller to sense.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from scipy.spatial.transform import Rotation
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skinning import BoundSkin
 from vitruvian.anatomy.surfaces import bone_surfaces
-from vitruvian.control.computed_muscle import MuscleControls
 from vitruvian.control.rhythm import GROUPS, muscle_groups
-from vitruvian.couple.actuation import JointCourse, JointTorques
+from vitruvian.couple.actuation import Actuation, JointCourse, JointTorques
 from vitruvian.couple.body_water import BodyInWater, Book, SwimmerState
 from vitruvian.couple.still_water import StillWater
 from vitruvian.errors import InputError
@@ -38,8 +38,8 @@ from vitruvian.world.stage import SurfaceFrame as Patch
 
 Array = np.ndarray
 HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
-POOL = (2.2, 3.4, 1.25)  # size of the window [m]: arms out to the sides, arms stretched ahead
-DEEP = 0.85  # of it below the surface [m]
+POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
+DEEP = 0.95  # of it below the surface [m]; the floor is a wall
 CAMERAS = (
     Camera("side", (4.1, 0.0, 0.9), (0.0, 0.0, -0.1), follow="Pel"),
     Camera("top", (0.6, 0.0, 4.6), (0.0, 0.0, 0.0), follow="Pel"),
@@ -51,7 +51,7 @@ CAMERAS = (
 def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, **options: Any) -> Tank:
     """A window of open water around a swimmer, its surface at height 0."""
     settings: dict[str, Any] = {
-        "boundaries": dict.fromkeys(("x-", "x+", "y-", "y+", "z-"), "open"),
+        "boundaries": dict.fromkeys(("x-", "x+", "y-", "y+"), "open"),
         "sponge": 0.12 * size[0],
         "largest_substep": 1.0 / 96.0,
         "courant": 1.5,
@@ -142,6 +142,7 @@ class SwimSimulation:
             v=self.v0.copy(),
             activation=np.zeros(self.muscles.n_muscles),
             load=np.zeros((s.n_bones, 10)),
+            push=np.zeros((s.n_bones, 6)),
             wrench=np.zeros((s.n_bones, 6)),
             water_force=np.zeros(s.n_v),
             link_force=np.zeros((len(self.skin.names), 6)),
@@ -156,18 +157,7 @@ class SwimSimulation:
         return state
 
     def step(self, state: SwimState, controls: Any, time: float, dt: float) -> None:
-        actuation = None
-        if isinstance(controls, MuscleControls):
-            if len(controls.excitation) != self.muscles.n_muscles:
-                raise InputError("swim: this body swims without muscles; drive it by torques or a course")
-            if self.dynamics is None:
-                state.activation = controls.excitation.copy()
-            else:
-                state.activation = self.dynamics.step(state.activation, controls.excitation, dt)
-        elif isinstance(controls, JointTorques | JointCourse):
-            actuation = controls
-        elif controls is not None:
-            raise InputError(f"swim: {type(controls).__name__} does not drive a swimmer")
+        actuation = self._actuation(state, controls, dt)
         self.mechanism.begin(state, actuation)
         if isinstance(self.water, Tank):
             assert state.water is not None
@@ -236,6 +226,23 @@ class SwimSimulation:
 
     # --- parts ---------------------------------------------------------------------------------------------------
 
+    def _actuation(self, state: SwimState, controls: Any, dt: float) -> Actuation:
+        """What the controls mean: activations go into the state, torques and courses are handed on."""
+        if controls is None or isinstance(controls, JointTorques | JointCourse):
+            return controls
+        excitation = getattr(controls, "excitation", None)
+        torque = getattr(controls, "torque", None)
+        if excitation is None and torque is None:
+            raise InputError(f"swim: {type(controls).__name__} does not drive a swimmer")
+        if excitation is not None and self.muscles.n_muscles:
+            if self.dynamics is None:
+                state.activation = np.array(excitation, float)
+            else:
+                state.activation = self.dynamics.step(state.activation, excitation, dt)
+        if torque is None or not np.any(torque):
+            return None
+        return JointTorques(torque, getattr(controls, "stiffness", 0.0), getattr(controls, "damping", 0.0))
+
     def _level(self) -> float:
         return self.water.rest_level if isinstance(self.water, Tank) else self.water.level
 
@@ -245,13 +252,13 @@ class SwimSimulation:
         return np.asarray(0.5 * (vertices.min(axis=0) + vertices.max(axis=0)))
 
     def _push(self, state: SwimState, time: float) -> None:
-        state.wrench[:] = 0.0
+        state.push[:] = 0.0
         for p in self.pushes:
             if p.start <= time + 1e-9 < p.start + p.duration:
                 b = self.body.skeleton.index(p.bone)
                 pose = bone_poses(self.body.skeleton, state.q)[b]
                 force = pose[:3, :3].T @ np.array(p.force)
-                state.wrench[b] += np.concatenate([np.cross(p.point, force), force])
+                state.push[b] += np.concatenate([np.cross(p.point, force), force])
 
     def _signals(self, state: SwimState, poses: Array, vertices: Array) -> dict[str, Any]:
         s = self.body.skeleton
