@@ -217,7 +217,7 @@ class BodyInWater:
             skin = water.forces(
                 pose.place.vertices, pose.place.velocities(twists), self.skin.faces, self.shape.links, len(pose.origins)
             )
-            wrenches = pose.place.wrenches(skin.drag + skin.lift)
+            wrenches = pose.place.wrenches(skin.drag) + skin.lift
             wrenches[:, :3] -= np.cross(pose.origins, wrenches[:, 3:])
             impulses = dt * wrenches
             p = pose.jacobian.T @ impulses.ravel()

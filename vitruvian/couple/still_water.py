@@ -4,8 +4,10 @@ With v the velocity of a triangle, n its normal, A its wet area and d its depth 
 eq. 3.12; the flow is at rest)
 
     f = min(0, -rho A (n . v)) (n . v) n  +  rho d A n_z g
-Pressure is spread over the wet part of each triangle exactly, so that Archimedes holds to rounding. The drag is stiff
-on a light hand; its linearisation -2 rho A (n . v) n n^T goes into the implicit step as a damping of each link.
+Pressure is integrated over the wet part of each triangle exactly, so that Archimedes holds to rounding. It goes to the
+link that carries the triangle: flesh keeps its volume, so an even pressure must not bend a body, as it would if its
+work were taken on a skin whose volume changes with the pose. The drag is stiff on a light hand; its linearisation
+-2 rho A (n . v) n n^T goes into the implicit step as a damping of each link.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class StillWater:
 
     def forces(self, vertices: Array, velocity: Array, faces: Array, links: Array, count: int) -> SkinForces:
         """Forces on a skin; links: of each triangle (m,), numbered below `count`."""
-        out = SkinForces(np.zeros_like(vertices), np.zeros_like(vertices), np.zeros((count, 6, 6)))
+        out = SkinForces(np.zeros_like(vertices), np.zeros((count, 6)), np.zeros((count, 6, 6)))
         _forces(
             vertices, velocity, faces, links, self.level, self.density, self.gravity, out.drag, out.lift, out.damping
         )
@@ -41,7 +43,7 @@ class SkinForces:
     """What water does to a skin."""
 
     drag: Array  # against its motion, on each vertex [N], shape (n, 3)
-    lift: Array  # hydrostatic, on each vertex [N], shape (n, 3)
+    lift: Array  # hydrostatic, on each link: (moment about the world's origin, force), shape (links, 6)
     damping: Array  # -d(wrench)/d(twist) of each link about the world's origin, shape (links, 6, 6)
 
 
@@ -93,16 +95,19 @@ def _forces(vertices, velocity, faces, links, level, density, gravity, drag, lif
             m0 += part * (share[0, 0] + share[k, 0] + share[k + 1, 0]) / 3.0
             m1 += part * (share[0, 1] + share[k, 1] + share[k + 1, 1]) / 3.0
             m2 += part * (share[0, 2] + share[k, 2] + share[k + 1, 2]) / 3.0
-            for e in range(3):  # the middles of the edges integrate pressure times shape function exactly
+            for e in range(3):  # the middles of the edges integrate pressure times arm exactly
                 i = 0 if e != 1 else k
                 j = k if e == 0 else k + 1
                 d = level - 0.5 * (x[i, 2] + x[j, 2])
                 push = -density * gravity * d * part / 3.0
-                for s in range(3):
-                    w = push * 0.5 * (share[i, s] + share[j, s])
-                    lift[f[s], 0] += w * n0
-                    lift[f[s], 1] += w * n1
-                    lift[f[s], 2] += w * n2
+                y0, y1, y2 = 0.5 * (x[i, 0] + x[j, 0]), 0.5 * (x[i, 1] + x[j, 1]), 0.5 * (x[i, 2] + x[j, 2])
+                L = lift[links[t]]
+                L[0] += push * (y1 * n2 - y2 * n1)
+                L[1] += push * (y2 * n0 - y0 * n2)
+                L[2] += push * (y0 * n1 - y1 * n0)
+                L[3] += push * n0
+                L[4] += push * n1
+                L[5] += push * n2
         if wet_part <= 0.0:
             continue
         n0, n1, n2 = n0 / area, n1 / area, n2 / area

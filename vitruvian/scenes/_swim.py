@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
-from vitruvian.anatomy.density import LUNGS, breathing_skin, buoyancy
+from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
 from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.couple.actuation import JointCourse
@@ -16,9 +16,10 @@ from vitruvian.couple.still_water import StillWater
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.water import Tank
 from vitruvian.water.forces import FORCES
+from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report
-from vitruvian.world.swim import HEADING, SwimSimulation, pool
+from vitruvian.world.swim import HEADING, SwimMeasure, SwimPreview, SwimSimulation, pool
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -46,9 +47,12 @@ QUALITIES: dict[str, dict[str, Any]] = {
 }
 
 
-def swimmer(body: Body, parameters: Settings) -> BoundSkin:
-    """The skin of a swimmer with the lungs asked for."""
-    return breathing_skin(body, bound_skin(body, triangles=int(parameters["triangles"])), parameters["lungs"])
+def swimmer(parameters: Settings) -> tuple[Body, BoundSkin]:
+    """A human whose trunk is as dense as flesh, and his skin with the lungs asked for."""
+    body = human()
+    skin = bound_skin(body, triangles=int(parameters["triangles"]))
+    body = balanced(body, skin)
+    return body, breathing_skin(body, skin, parameters["lungs"])
 
 
 def water(parameters: Settings) -> StillWater | Tank:
@@ -80,17 +84,64 @@ class Course:
         return JointCourse(lambda t: self.motion.sample(t)[0])
 
 
-def stroke_world(stroke: str, parameters: Settings, *, more: Sequence[Any] = (), **options: Any) -> World:
+def stroke_world(stroke: str, parameters: Settings, *, more: Sequence[SwimMeasure] = (), **options: Any) -> World:
     """A world in which a human swims one stroke."""
-    body = human()
+    body, skin = swimmer(parameters)
     motion = StrokeMotion(body, load_stroke(stroke), parameters["rate"])
-    skin = swimmer(body, parameters)
     q, v = start(body, skin, motion, parameters["speed"])
+    if parameters["physics"] == "kinematic":
+        return World(preview(body, skin, motion, q), frame_rate=FRAME)
     simulation = SwimSimulation(
         body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"], muscles=False, measures=more,
         **options,
     )  # fmt: skip
     return World(simulation, Course(motion), frame_rate=FRAME, substeps=int(parameters["steps"]))
+
+
+def preview(body: Body, skin: BoundSkin, motion: StrokeMotion, q0: Array) -> SwimPreview:
+    """The stroke as pure motion, in place, at the height of q0."""
+
+    def sample(time: float) -> tuple[Array, Array]:
+        q, v, _ = motion.sample(time)
+        q[:3] = q0[:3]
+        return q, v
+
+    return SwimPreview(body, skin, water=StillWater(), q=q0, muscles=False, sample=sample)
+
+
+def floating_world(parameters: Settings) -> World:
+    """A human who lets go, face down in the water."""
+    body, skin = swimmer(parameters)
+    motion = StrokeMotion(body, load_stroke("crawl"), 0.0)
+    q, _ = start(body, skin, motion, 0.0)
+    q[7:] = body.skeleton.neutral_q()[7:]
+    still = parameters["water"] == "still"
+    depth = 1.9 if parameters["lungs"] == "empty" else 1.2
+    room = StillWater() if still else pool(parameters["cell"], size=(2.4, 2.8, depth + 0.3), deep=depth)
+    simulation = SwimSimulation(body, skin, water=room, q=q, forces=parameters["forces"])
+    return World(simulation, None, frame_rate=FRAME, substeps=int(parameters["steps"]))
+
+
+def floating_report(recording: Recording, parameters: Settings) -> Report:
+    """Whether the water carries what the body weighs."""
+    signals, time = recording.signals, recording.time
+    late = time >= 0.6 * time[-1]
+    report = Report()
+    mass = float(human().skeleton.mass)
+    displaced = float(signals["displaced"][late].mean())
+    report.metrics["displaced_m3"] = displaced
+    report.metrics["demanded_m3"] = mass / WATER_DENSITY
+    report.metrics["mean_height_m"] = float(signals["height"][late].mean())
+    report.metrics["rise_m_per_s"] = float(signals["velocity"][late, 2].mean())
+    if parameters["lungs"] == "empty":
+        report.checks["he sinks: wholly under water and going down"] = bool(
+            displaced < mass / WATER_DENSITY and signals["height"][-1] < signals["height"][0] - 0.2
+        )
+    else:
+        report.metrics["draught_error"] = abs(displaced * WATER_DENSITY / mass - 1.0)
+        report.checks["he floats: displaces his mass within 1 %"] = report.metrics["draught_error"] < 0.01
+    report.metrics["momentum_gap"] = momentum_gap(recording)
+    return report
 
 
 def build_stroke(stroke: str) -> Callable[[Settings], World]:
@@ -108,6 +159,8 @@ def cycle_speeds(recording: Recording, rate: float) -> Array:
 def swim_report(recording: Recording, parameters: Settings, *, supine: bool = False, low: float = 0.0) -> Report:
     """Speed, fluctuation, attitude and books of a swim."""
     report = Report()
+    if parameters.get("physics") == "kinematic":
+        return report
     rate = parameters["rate"]
     speeds = cycle_speeds(recording, rate)
     signals, time = recording.signals, recording.time

@@ -1,9 +1,10 @@
-"""A ball, a box or a lying person floats: how deep is Archimedes' affair.
+"""A ball, a box, a person-shaped body or a human floats: how deep is Archimedes' affair.
 
 A body of density ratio r displaces r of its volume; a ball of radius R then sits at the draught d with
 d^2 (3 R - d) = 4 r R^3. A low box floats level; it is stable there if its metacentre lies above its centre of mass.
 
     vitruvian run float --set shape=person --set ratio=0.95
+    vitruvian run float --set shape=human --set lungs=empty      bones, joints and skin, all muscles off
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from vitruvian.mesh import box, sphere
 from vitruvian.scenes._mannequin import mannequin
+from vitruvian.scenes._swim import PARAMETERS, QUALITIES, floating_report, floating_world
 from vitruvian.scenes._water import TankSimulation, body_readings
 from vitruvian.water import RigidBody, Tank
 from vitruvian.water.forces import FORCES
@@ -36,6 +38,8 @@ def ball_draught(ratio: float, radius: float = BALL) -> float:
 
 def build(parameters: Mapping[str, Any]) -> World:
     shape, ratio, n = parameters["shape"], parameters["ratio"], int(parameters["cells"])
+    if shape == "human":
+        return floating_world(parameters)
     if shape == "ball":
         vertices, faces = sphere(BALL, subdivisions=4)
         size, start = (1.0, 1.0, 0.9), ball_centre(ratio) + parameters["lift"]
@@ -58,6 +62,8 @@ def ball_centre(ratio: float) -> float:
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    if parameters["shape"] == "human":
+        return floating_report(recording, parameters)
     report = Report()
     time, height, force = recording.time, recording.signals["height"], recording.signals["force"]
     late = time >= 0.5 * time[-1]
@@ -91,17 +97,26 @@ def _rise(parameters: Mapping[str, Any], displaced: float, start: float) -> floa
 
 scene = Scene(
     name="float",
-    summary="a ball, a box or a lying person floats as deep as Archimedes says",
+    summary="a ball, a box, a person-shaped body or a human floats as deep as Archimedes says",
     answers="Archimedes; Si 2013, section 3.4",
     seconds=4.0,
     build=build,
     check=check,
     parameters={
-        "shape": Parameter("ball", "what floats", choices=("ball", "box", "person")),
+        "shape": Parameter("ball", "what floats", choices=("ball", "box", "person", "human")),
         "ratio": Parameter(0.5, "density of the body over that of water", low=0.05, high=1.5),
         "lift": Parameter(0.05, "height above rest at which it is let go", "m", low=-0.3, high=0.3),
         "cells": Parameter(40, "cells along the tank", low=16, high=200),
         "forces": Parameter("pressure", "force model", choices=FORCES),
+        "lungs": PARAMETERS["lungs"],
+        "water": PARAMETERS["water"],
+        "cell": PARAMETERS["cell"],
+        "steps": PARAMETERS["steps"],
+        "triangles": PARAMETERS["triangles"],
     },
-    qualities={"draft": {"cells": 28}, "standard": {"cells": 48}, "seed": {"cells": 96}},
+    qualities={
+        "draft": {"cells": 28, **QUALITIES["draft"]},
+        "standard": {"cells": 48, **QUALITIES["standard"]},
+        "seed": {"cells": 96, **QUALITIES["seed"]},
+    },
 )

@@ -48,8 +48,8 @@ CAMERAS = (
 )
 
 
-def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, **options: Any) -> Tank:
-    """A window of open water around a swimmer, its surface at height 0."""
+def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, *, deep: float = DEEP, **options: Any) -> Tank:
+    """A window of open water around a swimmer, its surface at height 0, `deep` [m] of it below."""
     settings: dict[str, Any] = {
         "boundaries": dict.fromkeys(("x-", "x+", "y-", "y+"), "open"),
         "sponge": 0.12 * size[0],
@@ -59,7 +59,7 @@ def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, **options
         "tolerance": 1e-4,
         **options,
     }
-    return Tank.of_size(size, cell, origin=(-0.5 * size[0], -0.5 * size[1], -DEEP), rest_level=0.0, **settings)
+    return Tank.of_size(size, cell, origin=(-0.5 * size[0], -0.5 * size[1], -deep), rest_level=0.0, **settings)
 
 
 @dataclass
@@ -265,14 +265,12 @@ class SwimSimulation:
         density, gravity = self._water_numbers()
         # what calm water would do to each link, to tell flow from weight
         still = StillWater(self._level(), density, gravity)
-        calm = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, self.mechanism.shape.links, 1)
-        corner = np.zeros((len(self.skin.names), 3))
-        first = self.skin.influence[:, 0]
-        np.add.at(corner, first, calm.lift)
+        links = self.mechanism.shape.links
+        calm = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
         head, pelvis = poses[s.index("Sku")], poses[0]
         chest = poses[s.index("T6")]
         ahead = _level_direction(poses[s.index("T1"), :3, 3] - pelvis[:3, 3])
-        flow = (state.link_force[:, 3:] - corner) @ ahead
+        flow = (state.link_force[:, 3:] - calm) @ ahead
         com = centre_of_mass(s, state.q)
         e = energy(s, state.q, state.v)
         velocity = _mean_velocity(s, poses, state)
@@ -294,6 +292,7 @@ class SwimSimulation:
             "roll": np.array([_roll(pelvis), _roll(chest)]),
             "head_height": float(head[2, 3]),
             "height": float(com[2]),
+            "displaced": float(calm[:, 2].sum() / (density * gravity)),
             "propulsion": float(np.maximum(flow, 0.0).sum()),
             "drag": float(-np.minimum(flow, 0.0).sum()),
             "water_force": state.link_force[:, 3:].sum(axis=0),
@@ -311,6 +310,17 @@ class SwimSimulation:
         return (w.density, float(-w.gravity[2])) if isinstance(w, Tank) else (w.density, w.gravity)
 
 
+class SwimPreview(SwimSimulation):
+    """The same swimmer led through a motion, pelvis and all, without any physics: `sample(time)` gives q and v."""
+
+    def __init__(self, *arguments: Any, sample: Callable[[float], tuple[Array, Array]], **options: Any):
+        super().__init__(*arguments, **options)
+        self.sample = sample
+
+    def step(self, state: SwimState, controls: Any, time: float, dt: float) -> None:
+        state.q, state.v = self.sample(time + dt)
+
+
 SIGNALS = (
     Signal("position", "m", "centre of mass", ("x", "y", "z")),
     Signal("velocity", "m/s", "of the centre of mass", ("x", "y", "z")),
@@ -321,6 +331,7 @@ SIGNALS = (
     Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
     Signal("head_height", "m", "of the skull's joint"),
     Signal("height", "m", "of the centre of mass"),
+    Signal("displaced", "m^3", "volume of the body below the calm surface"),
     Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
     Signal("drag", "N", "flow forces on parts held back, summed"),
     Signal("water_force", "N", "of the water on the body", ("x", "y", "z")),
