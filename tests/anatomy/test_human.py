@@ -117,13 +117,27 @@ def test_cartilage_springs_are_5_kn_per_metre(body):
     assert springs.damping == pytest.approx(50.0)
 
 
+def test_pronators_pronate_and_biceps_supinates_over_the_whole_range_of_the_forearm(body):
+    s = body.skeleton
+    column = body.coordinate_names.index("Rad_l hinge_1")
+    q = body.default_q.copy()
+    q[s.q_slice("Ul_l")] = np.radians(60.0)
+    for angle in (20.0, 60.0, 100.0, 140.0):  # from full supination; the range is 0 to 160
+        q[s.q_slice("Rad_l")] = np.radians(angle)
+        arms = moment_arms(body.muscles, *world_twists(s, q))[1].dense()[:, column]
+        for head in (1, 2, 3):
+            assert arms[body.muscles.index(f"pronator_0{head}_l")] < -1.5e-3
+        for muscle in ("biceps_brachii_01_l", "supinator_01_l"):
+            assert arms[body.muscles.index(muscle)] > 1e-3
+
+
 def test_corrections_reach_the_muscles(body):
     printed = human("printed")
-    assert (len(body.notes), len(printed.notes)) == (120, 3)
+    assert (len(body.notes), len(printed.notes)) == (122, 3)
     arms = [moment_arms(b.muscles, *world_twists(b.skeleton, b.default_q))[1].dense() for b in (body, printed)]
     for muscle, coordinate, corrected, before in (
         ("quadratus_lumborum_01_l", "L5 rotvec_y", -103.8, 0.0),  # its origin is on the pelvis, not on L5
-        ("biceps_brachii_01_l", "Ul_l hinge_1", -17.4, -23.5),
+        ("pronator_02_l", "Rad_l hinge_1", -2.1, -5.2),
         ("rectus_femoris_01_l", "Tfp_l hinge_1", 44.5, 44.5),
     ):
         row, column = body.muscles.index(muscle), body.coordinate_names.index(coordinate)

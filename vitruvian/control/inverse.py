@@ -39,14 +39,17 @@ class Demand:
 class InverseDynamics:
     """Hybrid inverse dynamics for one body and stepper; precomputes who is driven, passive, root."""
 
-    def __init__(self, body: Body, stepper: BodyStepper):
+    def __init__(self, body: Body, stepper: BodyStepper, *, floating: bool = False, driven: Array | None = None):
+        """floating: nothing drives the pelvis, it moves as the rest makes it (a swimmer); else it is asked for too.
+        driven: coordinates to ask for, bool, shape (n_v,), if not all that muscles control."""
         self.body, self.stepper = body, stepper
         free = ~stepper.held
         root = np.zeros_like(free)
-        root[: body.skeleton.joints[0].n_v] = body.free_root
-        self.driven = np.flatnonzero(body.driven & free)
+        root[: body.skeleton.joints[0].n_v] = body.free_root and not floating
+        asked = body.driven if driven is None else driven
+        self.driven = np.flatnonzero(asked & free)
         self.root = np.flatnonzero(root & free)
-        self.passive = np.flatnonzero(free & ~body.driven & ~root)
+        self.passive = np.flatnonzero(free & ~asked & ~root)
         self.wanted = np.concatenate([self.driven, self.root])
         self.names = tuple(body.coordinate_names[i] for i in self.driven)
         m = body.muscles

@@ -44,6 +44,7 @@ class RhythmState:
     shift: Array  # of the baseline g, in rest lengths, shape (10,)
     held: Array  # bool, shape (10,)
     held_length: Array  # [m], shape (n,)
+    offset: Array  # of the baseline g [m], shape (n,): what a reflex adds
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Rhythm:
             shift=np.zeros(k),
             held=np.zeros(k, dtype=bool),
             held_length=np.zeros(n),
+            offset=np.zeros(n),
         )
         if lengths is None:
             state.length, state.z = self.cycle(stroke, phase)
@@ -143,6 +145,15 @@ class Rhythm:
         """Rates of the wanted lengths, W z [m/s], shape (n,)."""
         return state.frequency[self.groups] * state.z
 
+    def accelerations(self, state: RhythmState) -> Array:
+        """Second derivatives of the wanted lengths [m/s^2], shape (n,)."""
+        o, W = self.oscillator, state.frequency[self.groups]
+        r, g = self.drive(state)
+        mix = o.mixture(state.phase)[self.groups]
+        push = np.einsum("mi,mi->m", mix, self.weights[state.stroke[self.groups], np.arange(len(self.groups))])
+        slide = ((state.wanted_frequency - state.frequency) / o.settling)[self.groups]
+        return W**2 * (o.alpha * (o.beta * (g - state.length) - state.z) + r * push) + slide * state.z
+
     def drive(self, state: RhythmState) -> tuple[Array, Array]:
         """Amplitudes r and baselines g [m] of all muscles as commanded, shape (n,) each."""
         group, every = self.groups, np.arange(len(self.groups))
@@ -150,7 +161,7 @@ class Rhythm:
         rest = self.body.muscles.rest_length
         r = np.where(held, 0.0, self.amplitude[which, every] * state.gain[group])
         g = np.where(held, state.held_length, self.baseline[which, every] + state.shift[group] * rest)
-        return r, g
+        return r, g + state.offset
 
     def cycle(self, stroke: str, phase: float | Array) -> tuple[Array, Array]:
         """Where the oscillators settle: y [m] and z [m/rad] at phases (0..1), shape (*phase, n) each.

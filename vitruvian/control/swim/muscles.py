@@ -1,0 +1,130 @@
+"""A swimmer's muscles: rhythm -> wanted lengths -> activations (Si 2013, sections 4.2 and 4.3).
+
+Where the lengths come from: "cpg", oscillators that can be steered, or "spline", closed curves.
+How they become activations:
+    "balanced"  limbs: the torques that their lengths ask for, given by all their muscles together (`rhythm.balance`);
+                trunk and neck: eq. 4.9
+    "length"    eq. 4.9 for every muscle alone, as Si has it
+    "servo"     the same taken at the end of the step, stable at higher gains (`rhythm.servo`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy.body import Body
+from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke
+from vitruvian.control.rhythm.balance import BalanceGains, LimbBalance
+from vitruvian.control.rhythm.control import LONGEST, activation
+from vitruvian.control.rhythm.servo import LengthServo
+from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
+from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
+from vitruvian.control.swim.splines import SplineRhythm
+from vitruvian.errors import InputError, unknown_name
+
+Array = np.ndarray
+CONTROLS = ("cpg", "spline")
+FEEDBACK = ("balanced", "length", "servo")
+
+
+@dataclass
+class MuscleOwn:
+    """What the actuation remembers."""
+
+    rhythm: Any  # RhythmState or SplineState
+    felt: WaterSense
+    multiplier: Array  # start of the next solve, shape (n_rows,)
+    pilot: PilotState | None = None
+    next_command: int = 0
+
+
+@dataclass(frozen=True)
+class MuscleSettings:
+    """Numbers of the actuation."""
+
+    length: LengthGains = field(default_factory=LengthGains)  # eq. 4.9
+    balance: BalanceGains = field(default_factory=lambda: BalanceGains(softness=1.0))
+    water_lag: float | None = 0.0  # [s] with which the water is felt; None: not at all
+
+
+class MuscleActuation:
+    """A `Controller`: see the head of this file."""
+
+    def __init__(
+        self,
+        body: Body,
+        stroke: str | Stroke = "crawl",
+        rate: float = 0.75,
+        *,
+        phase: float = 0.0,
+        control: str = "cpg",
+        feedback: str = "balanced",
+        settings: MuscleSettings | None = None,
+        strokes: Sequence[str | Stroke] = (),
+        rhythm: Rhythm | SplineRhythm | None = None,
+        pilot: Pilot | None = None,
+        plan: Sequence[tuple[float, Command]] = (),
+        sense: Sense = as_it_is,
+    ):
+        """strokes: further ones to learn, for switches. rhythm: one that has learned already. plan: commands at their
+        times [s], see `pilot`."""
+        if control not in CONTROLS:
+            raise unknown_name("control", control, CONTROLS)
+        if feedback not in FEEDBACK:
+            raise unknown_name("feedback", feedback, FEEDBACK)
+        if control == "spline" and strokes:
+            raise InputError("control=spline knows one stroke; use control=cpg to switch strokes")
+        self.body, self.feedback, self.settings = body, feedback, settings or MuscleSettings()
+        if rhythm is None:
+            rhythm = SplineRhythm(body, stroke) if control == "spline" else Rhythm.learn(body, [stroke, *strokes])
+        self.rhythm, self.pilot, self.sense, self.plan = rhythm, pilot, sense, checked_plan(plan)
+        self._begin = (stroke if isinstance(stroke, str) else stroke.name, rate, phase)
+        self._kinematics = MuscleKinematics(body)
+        self._still = np.zeros(body.skeleton.n_v)
+        self.limbs = LimbBalance(body, self.settings.balance) if feedback == "balanced" else None
+        self._servo = LengthServo(body) if feedback == "servo" else None
+        rhythm.start(*self._begin)  # a wrong stroke or rate is told here
+
+    def start(self, rng: np.random.Generator) -> MuscleOwn:
+        rows = len(self.limbs.rows) if self.limbs else 0
+        felt = WaterSense(np.zeros((self.body.n_bones, 6)))
+        pilot = self.pilot.start() if self.pilot else None
+        return MuscleOwn(self.rhythm.start(*self._begin), felt, np.zeros(rows), pilot)
+
+    def act(self, own: MuscleOwn, state: Any, time: float, dt: float) -> SwimControls:
+        now = self.sense(state)
+        give_commands(self, own, time)
+        if self.pilot is not None and own.pilot is not None:
+            self.pilot.lengths(self.rhythm, own.rhythm, own.pilot, now, time, dt)
+        wrench = own.felt.feel(now.wrench, self.settings.water_lag, dt)
+        excitation, missing, at = self._excite(own, now, wrench, dt)
+        pieces = max(1, int(np.ceil(dt / LONGEST - 1e-9)))
+        for _ in range(pieces):
+            self.rhythm.step(own.rhythm, dt / pieces)
+        return SwimControls(excitation, np.zeros_like(self._still), np.zeros(6), missing, at)
+
+    def _excite(self, own: MuscleOwn, now: Any, wrench: Array, dt: float) -> tuple[Array, float, int]:
+        """Excitations (n_muscles,), the largest torque that the limbs lack [N m], and its coordinate."""
+        wanted, rates = own.rhythm.length, self.rhythm.rates(own.rhythm)
+        length, rate, bend = self._kinematics(now.q, now.v, self._still)
+        rest, g = self.body.muscles.rest_length, self.settings.length
+        if self._servo is not None:
+            stiffness, damping = g.stiffness / rest, g.damping / rest
+            ahead = wanted + dt * rates
+            a = self._servo.activations(
+                now.q, now.v, now.activation, ahead, rates, stiffness, damping, np.zeros_like(rest), dt, wrench
+            )
+            return a, 0.0, -1
+        a = activation(length, rate, wanted, rates, rest, g)
+        if self.limbs is None:
+            return a, 0.0, -1
+        k = self.limbs.gains
+        asked = self.rhythm.accelerations(own.rhythm) - bend
+        asked += k.stiffness * (wanted - length) + k.damping * (rates - rate)
+        a, lack = self.limbs.activations(now.q, now.v, a, None, asked, dt, own.multiplier, load=now.load, wrench=wrench)
+        worst = int(np.argmax(np.abs(lack)))
+        return a, float(np.abs(lack[worst])), int(self.limbs.rows[worst])
