@@ -19,6 +19,7 @@ from vitruvian.anatomy.skin_flesh import BodyFlesh
 from vitruvian.couple.bone_flesh import Inertial
 from vitruvian.couple.muscle_flesh import MuscleFlesh, WrapState
 from vitruvian.flesh import Contact, Loads, Settings, cell_strain, embed, lattice_surface, node_values, tissue_volume
+from vitruvian.scenes._cover import Cover
 from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation
 from vitruvian.world.stage import (
@@ -59,12 +60,10 @@ class Look:
     colour: str = "none"  # of the skin: none, strain, pressure, activation
     limit: float | None = None  # upper end of its scale
     opacity: float = 1.0
-    shown: Callable[[Array], Array] | None = None  # which skin vertices [m] (n, 3) of the rest pose are drawn (n,)
     lattice: bool = False
     bones: Callable[[str], bool] | None = None  # which bones are drawn; all that carry flesh by default
     arrows: float = 0.0  # [m/N] length of the arrows for the flesh's force on bones, 0 for none
     lines: bool = False  # also draw the muscles' lines
-    hands: tuple[str, ...] = ()  # sides ("l", "r") whose fingers are closed round a bar
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,7 @@ class FleshedBody(BodySimulation):
         self,
         body: Body,
         flesh: BodyFlesh,
+        cover: Cover,
         q: Array | None = None,
         *,
         bellies: Sequence[Belly] = (),
@@ -101,7 +101,8 @@ class FleshedBody(BodySimulation):
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
         **rest: Any,
     ) -> None:
-        """bellies: to be drawn; props: named meshes moved by `outside`; rest: as for `BodySimulation`."""
+        """cover: the skin to be drawn; bellies: likewise; props: named meshes moved by `outside`; rest: as for
+        `BodySimulation`."""
         super().__init__(body, q, **rest)
         self.flesh, self.outside = flesh, outside or (lambda time: Outside())
         self.wrap = MuscleFlesh(
@@ -111,8 +112,7 @@ class FleshedBody(BodySimulation):
         number = {n: i for i, n in enumerate(body.muscles.names)}
         self.alive = np.array([number[n] for n in flesh.model.muscles.names], dtype=np.int64)
         lattice = flesh.model.lattice
-        self.skin_faces, vertices = _part(flesh.skin.vertices, flesh.skin.faces, look.shown)
-        self.skin = embed(lattice, vertices)
+        self.cover = cover
         shapes = [b.surface() for b in bellies]
         sizes = np.array([len(v) for v, _ in shapes], dtype=np.int64)
         self.belly_owner = np.repeat(np.array([number[b.name] for b in bellies], dtype=np.int64), sizes)
@@ -120,11 +120,6 @@ class FleshedBody(BodySimulation):
         self.belly_faces = np.concatenate([f + o for (_, f), o in zip(shapes, offsets)]) if shapes else None
         self.belly = embed(lattice, np.concatenate([v for v, _ in shapes])) if shapes else None
         self.near = np.unique(flesh.model.attachments.bone)
-        self.skinned = None
-        if look.hands:
-            from vitruvian.scenes._hands import closed_hands
-
-            self.skinned = closed_hands(body, vertices, look.hands)
 
     def start(self, rng: np.random.Generator) -> FleshedState:
         plain = super().start(rng)
@@ -188,7 +183,7 @@ class FleshedBody(BodySimulation):
         value, unit, limit = COLOURS[self.look.colour]
         limit = limit if self.look.limit is None else self.look.limit
         span = (-limit, limit) if self.look.colour == "pressure" else (0.0, max(limit, 1e-9))
-        skin = Surface("skin", self.skin_faces, "skin", SKIN, self.look.opacity, value, unit, span)
+        skin = Surface("skin", self.cover.faces, "skin", SKIN, self.look.opacity, value, unit, span)
         surfaces = [skin]
         if self.belly_faces is not None:
             surfaces.append(Surface("bellies", self.belly_faces, "muscles", MUSCLE, 1.0, "activation", "", (0.0, 1.0)))
@@ -225,10 +220,10 @@ class FleshedBody(BodySimulation):
         model, flesh, now = self.flesh.model, state.wrap.flesh, self.outside(time)
         values = self._values(state)
         lift = now.lift
-        skin = self.skin.positions(flesh.x)
-        if self.skinned is not None:
-            skin = self.skinned.moved(skin, frame.poses)
-        surfaces = {"skin": SurfaceFrame(skin + lift, None, None if values is None else self.skin.matrix @ values)}
+        skin = self.cover.positions(flesh.x, self.shown_poses(state))
+        surfaces = {
+            "skin": SurfaceFrame(skin + lift, None, None if values is None else self.cover.riding.matrix @ values)
+        }
         if self.belly is not None:
             surfaces["bellies"] = SurfaceFrame(
                 self.belly.positions(flesh.x) + lift, None, state.activation[self.belly_owner]
@@ -255,6 +250,16 @@ class FleshedBody(BodySimulation):
             lines=lines,
         )
 
+    def shown_poses(self, state: FleshedState) -> Array:
+        """Bones as the flesh last saw them, with fingers closed round what is held, shape (n_bones, 4, 4)."""
+        poses = state.wrap.poses
+        if self._fists:
+            poses = poses.copy()
+            for hand, fingers in self._fists:
+                for bone, local in fingers.items():
+                    poses[bone] = poses[hand] @ local
+        return poses
+
     def bone_forces(self, state: FleshedState) -> Array:
         """The flesh's force on each bone that carries some [N], world axes, shape (n, 3)."""
         wrap = state.wrap
@@ -273,16 +278,6 @@ class FleshedBody(BodySimulation):
         else:
             of_cell = model.muscles.cell_activation(state.activation[self.alive])
         return node_values(model.lattice, of_cell)
-
-
-def _part(vertices: Array, faces: Array, shown: Callable[[Array], Array] | None) -> tuple[Array, Array]:
-    """Faces and vertices of the part of a surface that is drawn."""
-    if shown is None:
-        return faces, vertices
-    kept = shown(vertices)
-    faces = faces[kept[faces].all(axis=1)]
-    used, number = np.unique(faces, return_inverse=True)
-    return number.reshape(-1, 3), vertices[used]
 
 
 def _arrows(at: Array, along: Array) -> Array:

@@ -26,8 +26,9 @@ from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
-from vitruvian.flesh import Settings, preset
+from vitruvian.flesh import Settings, embed, preset
 from vitruvian.mesh import cylinder, join, moved
+from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside, section_area
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_between, transform
@@ -40,8 +41,8 @@ from vitruvian.world.world import World
 Array = np.ndarray
 FLEXORS = ("biceps_brachii_01_l", "biceps_brachii_02_l", "brachialis_01_l")
 ALIVE = (*FLEXORS, "brachioradialis_01_l", "triceps_brachii_01_l", "triceps_brachii_02_l", "triceps_brachii_03_l",
-         "coracobrachialis_01_l", "deltoid_01_l", "deltoid_02_l", "deltoid_03_l")  # fmt: skip
-FROM, TO, UNDER = 0.13, 0.82, 1.43  # the part of the body that is simulated: between these in x, above this in z [m]
+         "coracobrachialis_01_l")  # fmt: skip
+FROM, TO, UNDER = 0.16, 1.0, 1.44  # the part of the body that is simulated: between these in x, above this in z [m]
 ELBOW = 0.45  # x of skin that belongs to the upper arm ends here [m]
 HELD, LAST = 10.0, 110.0  # elbow angles [degrees]
 ANCHOR = np.array([1.35, 0.75, 1.56])  # where the cable is fixed [m]
@@ -54,13 +55,17 @@ def build(parameters: Mapping[str, Any]) -> World:
     skin = body_skin(human(), parameters["build"])
     low, high = np.array([FROM - 0.03, -0.15, UNDER - 0.03]), np.array([TO + 0.03, 0.25, 1.74])
     bellies = body_bellies(body, skin, ALIVE)
+
+    def within(p: Array) -> Array:
+        return np.maximum(np.maximum(FROM - p[:, 0], p[:, 0] - TO), UNDER - p[:, 2])
+
     flesh = body_flesh(
         body,
         spacing=parameters["spacing"],
         skin=skin,
         material=preset(parameters["material"]),
         bellies=bellies,
-        within=lambda p: np.maximum(np.maximum(FROM - p[:, 0], p[:, 0] - TO), UNDER - p[:, 2]),
+        within=within,
         reach=(low, high),
         ties=parameters["ties"],
     )
@@ -80,11 +85,15 @@ def build(parameters: Mapping[str, Any]) -> World:
         force = parameters["cable"] * effort(time) * along / np.linalg.norm(along)
         return Outside(forces=[("Ul_l", CUFF, force)])
 
+    arm = (skin.vertices[:, 0] > FROM + 0.02) & (skin.vertices[:, 0] < ELBOW)  # not the forearm, which may cross
+    arm_faces = skin.faces[arm[skin.faces].all(axis=1)]
+    used, number = np.unique(arm_faces, return_inverse=True)
+    sleeve, arm_faces = embed(flesh.model.lattice, skin.vertices[used]), number.reshape(-1, 3)
+
     def girth(sim: FleshedBody, state: FleshedState, time: float) -> float:
         upper, lower = (state.wrap.poses[skeleton.index(b), :3, 3] for b in ("Hu_l", "Ul_l"))
-        rest = sim.skin.positions(flesh.model.lattice.nodes)[:, 0] < ELBOW  # not the forearm, which crosses the plane
-        faces = sim.skin_faces[rest[sim.skin_faces].all(axis=1)]
-        return section_area(sim.skin.positions(state.wrap.flesh.x), faces, 0.4 * upper + 0.6 * lower, lower - upper)
+        at = sleeve.positions(state.wrap.flesh.x)
+        return section_area(at, arm_faces, 0.4 * upper + 0.6 * lower, lower - upper)
 
     flexors = [body.muscles.names.index(n) for n in FLEXORS]
     pcsa = body.muscles.pcsa[flexors]
@@ -92,6 +101,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
+        Cover(body, flesh.model, parameters["build"], within=within),
         pose(HELD),
         bellies=bellies,
         outside=outside,
@@ -101,7 +111,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             colour=parameters["colour"],
             opacity=0.35,
             lattice=parameters["lattice"],
-            shown=lambda v: (v[:, 0] > FROM + 0.005) & (v[:, 0] < TO - 0.005) & (v[:, 2] > UNDER + 0.005),
+            bones=lambda name: True,
         ),
         flesh_measures=(FleshMeasure(Signal("girth", "m²", "cross-section over the belly"), girth),),
         measures=(

@@ -4,20 +4,29 @@ The controller meets the motion within a fraction of a degree. It learns of the 
 (Lee 2008, 5.3.5), so the arms sink and come back, as in his figure 5.18. With `sensor_lag=0` it knows at once, and
 the pose is held perfectly, which looks wrong: that is the point of the lag.
 
+With `flesh=elements` the body wears flesh and skin (Lee's figure 5.15): arms and shoulders are elastic tissue with live
+muscles that bones and controller feel, the skin of the rest rides on the bones.
+
     vitruvian run curl --view
     vitruvian run curl --set sensor_lag=0
+    vitruvian run curl --set flesh=elements
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.human import human
+from vitruvian.anatomy.skin import body_skin
+from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
+from vitruvian.flesh import Settings, preset
 from vitruvian.scenes._body import (
     RATE,
     STEPS,
@@ -28,11 +37,15 @@ from vitruvian.scenes._body import (
     missing_metrics,
     tracking_measures,
 )
+from vitruvian.scenes._cover import Cover
+from vitruvian.scenes._fleshed import FleshedBody, Look
+from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation, Held
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
 
+INNER, UNDER, OVER = 0.09, 1.42, 1.72  # flesh is beyond this in x and between these in z, in the default pose [m]
 HANDS = (("Ha_l", "l"), ("Ha_r", "r"))
 WATCHED = {"elbow": ("Ul_l", 0), "elbow_right": ("Ul_r", 0), "wrist": ("Ha_l", 0), "wrist_right": ("Ha_r", 0)}
 
@@ -43,9 +56,10 @@ def build(parameters: Mapping[str, Any]) -> World:
     light, heavy, at = parameters["mass"], parameters["mass"] + parameters["added"], parameters["step_at"]
     held = [Held(bone, dumbbell(light, side), end=at) for bone, side in HANDS]
     held += [Held(bone, dumbbell(heavy, side), start=at) for bone, side in HANDS]
-    simulation = BodySimulation(
+    maker = BodySimulation if parameters["flesh"] == "none" else _fleshed(body, parameters)
+    simulation = maker(
         body,
-        motion.sample(0.0)[0],
+        q=motion.sample(0.0)[0],
         held=held,
         meshes=[dumbbell_mesh(bone) for bone, _ in HANDS],
         grips=("l", "r"),
@@ -65,6 +79,46 @@ def build(parameters: Mapping[str, Any]) -> World:
         coactivation=parameters["coactivation"],
         regions=parameters["regions"],
     )
+
+
+def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
+    """Makes the simulation of the body in its flesh."""
+    skin = body_skin(body, "muscular")
+    bellies = body_bellies(body, skin)
+    low, high = skin.vertices.min(axis=0) - 0.02, skin.vertices.max(axis=0) + 0.02
+    low[2], high[2] = UNDER - 0.05, OVER + 0.05
+    wrist = float(bone_poses(body.skeleton, body.default_q)[body.skeleton.index("Ha_l"), 0, 3])
+
+    def within(p: np.ndarray) -> np.ndarray:
+        out = np.abs(p[:, 0])
+        return np.max([INNER - out, out - wrist - 0.05, UNDER - p[:, 2], p[:, 2] - OVER], axis=0)
+
+    alive = [b for b in bellies if (within(b.centre) < 0.0).any()]
+    flesh = body_flesh(
+        body,
+        spacing=parameters["spacing"],
+        skin=skin,
+        material=preset("soft"),
+        bellies=alive,
+        within=within,
+        reach=(low, high),
+        ties="footprints",
+    )
+    cover = Cover(body, flesh.model, "muscular", within=within, fists=("l", "r"))
+
+    def make(body: Body, **rest: Any) -> BodySimulation:
+        return FleshedBody(
+            body,
+            flesh,
+            cover,
+            bellies=[b for b in alive if (within(b.centre) < 0.0).all()],
+            settings=Settings(newton=40, residual=0.2),
+            every=int(parameters["steps"]),
+            look=Look(opacity=parameters["opacity"], bones=lambda name: parameters["opacity"] < 1.0),
+            **rest,
+        )
+
+    return make
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -107,6 +161,9 @@ scene = Scene(
         "sensor_lag": Parameter(0.2, "lag of the force senses, 0 for none", "s", low=0.0, high=5.0),
         "stiffness": Parameter(100.0, "k_p of the feedback; k_v is critical", "1/s²", low=1.0, high=5000.0),
         "coactivation": Parameter(0.0, "of agonists and antagonists", low=0.0, high=5.0),
+        "flesh": Parameter("none", "flesh and skin", choices=("none", "elements")),
+        "spacing": Parameter(0.03, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
+        "opacity": Parameter(1.0, "of the skin, with flesh", low=0.1, high=1.0),
         "regions": Parameter(False, "solve activations part by part, as Lee does"),
         "body": Parameter("corrected", "parameter set of the body", choices=("corrected", "printed")),
         "rate": RATE,

@@ -1,16 +1,17 @@
 """A finger-thick rod pushes into the belly: the tissue gives way and hands the push to spine, ribs and pelvis, which
 give way in turn.
 
-A man stands with his pelvis held; computed muscle control keeps his posture with soft feedback and lagging senses. At
-every instant the forces on the bones add up to the push on the skin, whatever the tissue's stiffness (Si 2013, section
-3.5): the flesh only decides how they are shared. The bones feel them and move. Arrows show the force on each bone.
+A man stands with his arms out and his pelvis held; computed muscle control keeps his posture with soft feedback and
+lagging senses. At every instant the forces on the bones add up to the push on the skin, whatever the tissue's stiffness
+(Si 2013, section 3.5): the flesh only decides how they are shared. The bones feel them and move. Arrows show the force
+on each bone. Only the trunk has flesh; the skin of the rest rides on the bones.
 
     vitruvian run poke --view
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
-from vitruvian.control.poses import HANGING, pose
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface, preset
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
+from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
 from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
@@ -40,12 +41,16 @@ def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     skin = body_skin(human(), parameters["build"])
     low, high = np.array([-WIDE - 0.05, -0.3, LOW - 0.05]), np.array([WIDE + 0.05, 0.24, HIGH + 0.05])
+
+    def within(p: np.ndarray) -> np.ndarray:
+        return np.max([np.abs(p[:, 0]) - WIDE, LOW - p[:, 2], p[:, 2] - HIGH], axis=0)
+
     flesh = body_flesh(
         body,
         spacing=parameters["spacing"],
         skin=skin,
         material=preset(parameters["material"]),
-        within=lambda p: np.max([np.abs(p[:, 0]) - WIDE, LOW - p[:, 2], p[:, 2] - HIGH], axis=0),
+        within=within,
         reach=(low, high),
         ties=parameters["ties"],
     )
@@ -75,12 +80,13 @@ def build(parameters: Mapping[str, Any]) -> World:
         names = [body.skeleton.names[i] for i in sim.near]
         return float(sim.bone_forces(state)[[names.index(b) for b in SPINE], 1].sum())
 
-    start = pose(body, HANGING)
+    start = body.default_q
     at_first = BodyNow(body, BodyState.at_rest(body, start), None, 0.0)
     level = {"moved_l3": "L3", "moved_t6": "T6", "moved_head": "Sku"}
     simulation = FleshedBody(
         body,
         flesh,
+        Cover(body, flesh.model, parameters["build"], within=within),
         start,
         outside=outside,
         settings=Settings(residual=0.02, newton=40),
@@ -88,9 +94,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         two_way=parameters["two_way"],
         look=Look(
             colour=parameters["colour"],
-            opacity=0.4,
+            opacity=0.35,
             lattice=parameters["lattice"],
-            shown=lambda v: (np.abs(v[:, 0]) < WIDE - 0.005) & (v[:, 2] > LOW + 0.005) & (v[:, 2] < HIGH - 0.005),
             arrows=parameters["arrows"],
         ),
         flesh_measures=(
@@ -98,16 +103,14 @@ def build(parameters: Mapping[str, Any]) -> World:
             FleshMeasure(Signal("spine", "N", "backward force on the lumbar spine"), spine_share),
         ),
         measures=[
-            BodyMeasure(
-                Signal(name, "m", f"{bone} moved backwards"),
-                lambda now, bone=bone: float(now.point(bone)[1] - at_first.point(bone)[1]),
-            )
+            BodyMeasure(Signal(name, "m", f"{bone} moved backwards"), _moved(bone, at_first))
             for name, bone in level.items()
         ],
         props=(("rod", capsule(np.zeros(3), np.array([0.0, -LENGTH, 0.0]), RADIUS)),),
         cameras=(
-            Camera("oblique", (1.1, -1.15, 1.62), (0.0, -0.05, 1.28)),
-            Camera("side", (1.6, -0.2, 1.35), (0.0, -0.1, 1.28)),
+            Camera("oblique", (1.1, -1.25, 1.66), (0.0, -0.08, 1.28)),
+            Camera("side", (1.9, -0.5, 1.3), (0.0, -0.05, 1.28)),
+            Camera("front", (0.5, -3.4, 1.5), (0.0, 0.0, 1.05)),
         ),
         ground=None,
     )
@@ -115,6 +118,13 @@ def build(parameters: Mapping[str, Any]) -> World:
     motion = KeyMotion.through(body, [0.0], [start])
     controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
     return World(simulation, controller, frame_rate=30.0, substeps=4)
+
+
+def _moved(bone: str, first: BodyNow) -> Callable[[BodyNow], float]:
+    def moved(now: BodyNow) -> float:
+        return float(now.point(bone)[1] - first.point(bone)[1])
+
+    return moved
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -148,7 +158,7 @@ scene = Scene(
         "material": Parameter("soft", "tissue preset", choices=("si-paper", "si-thesis", "lee", "soft")),
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
         "two_way": Parameter(True, "bones feel the flesh"),
-        "arrows": Parameter(0.002, "length of the force arrows, 0 for none", "m/N", low=0.0, high=0.1),
+        "arrows": Parameter(0.008, "length of the force arrows, 0 for none", "m/N", low=0.0, high=0.1),
         "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure", "activation")),
         "lattice": Parameter(False, "show the lattice"),
         "depth": Parameter(0.03, "how deep the rod goes", "m", low=0.0, high=0.06),

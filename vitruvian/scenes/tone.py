@@ -11,22 +11,35 @@ small, the hand empty, and the most that coactivation can do here is some percen
 fit below full activation it is cut, and the share that is left is reported. The gain belongs to this pose: with the
 arm hanging, tension across the joints' bends can make the arm softer instead.
 
+With `flesh=elements` the arms wear flesh and skin, in which the same activations pull: the tenser, the more the
+shoulder bulges (Lee's figure 5.16). The flesh follows the bones and does not act on them, as in Lee.
+
     vitruvian run tone --view
+    vitruvian run tone --set flesh=elements
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from vitruvian.anatomy import BodyState, arm
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.body_bellies import body_bellies
+from vitruvian.anatomy.human import human
+from vitruvian.anatomy.skin import body_skin
+from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, ControllerState, Gains, MuscleControls
 from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
+from vitruvian.flesh import Settings, embed, preset
 from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
+from vitruvian.scenes._cover import Cover
+from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, section_area
+from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -36,6 +49,8 @@ from vitruvian.world.world import World
 Array = np.ndarray
 APART = 0.95  # [m] between the bodies
 PUSH_AT, PUSH_FOR = 0.3, 0.1  # [s]
+FROM, UNDER = 0.10, 1.44  # the part that wears flesh: beyond this in x, above this in z [m]
+SECTIONS = {"shoulder": 0.25, "upper_arm": 0.6}  # where cross-sections are measured, as a part of the upper arm
 
 
 @dataclass
@@ -68,16 +83,17 @@ class Row:
         first = [s.stage() for s in self.simulations]
         bodies = tuple(f"{n} {b}" for n, stage in zip(self.names, first) for b in stage.bodies)
         meshes: list[Mesh] = []
-        lines, signals = [], []
+        lines, signals, surfaces = [], [], []
         for n, stage in zip(self.names, first):
             meshes += [replace(m, name=f"{n} {m.name}", body=f"{n} {m.body}") for m in stage.meshes]
             lines += [replace(line, name=f"{n} {line.name}") for line in stage.lines]
             signals += [replace(s, name=f"{n} {s.name}") for s in stage.signals]
+            surfaces += [replace(s, name=f"{n} {s.name}") for s in stage.surfaces]
         cameras = (
             Camera("front", (0.35, -4.0, 1.7), (0.15, 0.0, 1.35)),
             Camera("above", (0.4, -2.6, 3.9), (0.15, 0.0, 1.35)),
         )
-        return Stage(bodies, tuple(meshes), (), tuple(lines), (), tuple(signals), cameras, None)
+        return Stage(bodies, tuple(meshes), tuple(surfaces), tuple(lines), (), tuple(signals), cameras, None)
 
     def observe(self, state: RowState, controls: list[MuscleControls] | None, time: float) -> Frame:
         parts = [
@@ -93,8 +109,13 @@ class Row:
             for name, f, shift in zip(self.names, parts, self.offsets)
             for k, v in f.lines.items()
         }
+        surfaces = {
+            f"{name} {k}": replace(v, vertices=v.vertices + shift)
+            for name, f, shift in zip(self.names, parts, self.offsets)
+            for k, v in f.surfaces.items()
+        }
         signals = {f"{name} {k}": v for name, f in zip(self.names, parts) for k, v in f.signals.items()}
-        return Frame(poses=poses, signals=signals, lines=lines)
+        return Frame(poses=poses, signals=signals, surfaces=surfaces, lines=lines)
 
 
 class RowControl:
@@ -123,12 +144,14 @@ def build(parameters: Mapping[str, Any]) -> World:
     def hand(now: BodyNow) -> float:
         return float(np.linalg.norm(now.point("Ha_l", palm) - start))
 
-    simulations, controllers, mass = [], [], parameters["mass"]
+    simulations: list[BodySimulation] = []
+    controllers, mass = [], parameters["mass"]
+    maker = BodySimulation if parameters["flesh"] == "none" else _fleshed(body, parameters)
     gains = Gains(stiffness=25.0, damping=10.0, rate=parameters["rate"], sensor_lag=60.0)
     for gamma in levels(parameters):
-        simulation = BodySimulation(
+        simulation = maker(
             body,
-            q,
+            q=q,
             pushes=[push],
             held=[Held("Ha_l", dumbbell(mass, "l"))] if mass > 0 else [],
             meshes=[dumbbell_mesh("Ha_l", 0.8)] if mass > 0 else [],
@@ -138,7 +161,70 @@ def build(parameters: Mapping[str, Any]) -> World:
         simulations.append(simulation)
         controllers.append(ComputedMuscleControl(body, simulation.new_stepper(), motion, gains, coactivation=gamma))
     row = Row(simulations, controllers, [f"tone {g:g}" for g in levels(parameters)])
-    return World(row, RowControl(row), frame_rate=120.0, substeps=max(1, int(parameters["steps"]) // 2))
+    fast = parameters["flesh"] == "none"
+    return World(
+        row,
+        RowControl(row),
+        frame_rate=120.0 if fast else 30.0,
+        substeps=max(1, int(parameters["steps"]) // 2) * (1 if fast else 4),
+    )
+
+
+def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
+    """Makes simulations of the arm in its flesh."""
+    whole = human()
+    skin = body_skin(whole, "muscular")
+    bellies = body_bellies(body, skin)
+    low, high = np.array([FROM - 0.03, -0.2, UNDER - 0.03]), np.array([1.05, 0.3, 1.75])
+    flesh = body_flesh(
+        body,
+        spacing=parameters["spacing"],
+        skin=skin,
+        material=preset("soft"),
+        bellies=bellies,
+        within=lambda p: np.maximum(FROM - p[:, 0], UNDER - p[:, 2]),
+        reach=(low, high),
+        ties="footprints",
+    )
+    cover = Cover(
+        body,
+        flesh.model,
+        "muscular",
+        shown=lambda v: (v[:, 0] > FROM + 0.005) & (v[:, 2] > UNDER + 0.005),
+        whole=whole,
+    )
+    elbow = bone_poses(body.skeleton, body.default_q)[body.skeleton.index("Ul_l"), 0, 3]
+    arm_part = (skin.vertices[:, 0] > FROM + 0.02) & (skin.vertices[:, 0] < elbow - 0.01)
+    faces = skin.faces[arm_part[skin.faces].all(axis=1)]
+    used, number = np.unique(faces, return_inverse=True)
+    sleeve, sleeve_faces = embed(flesh.model.lattice, skin.vertices[used]), number.reshape(-1, 3)
+
+    def section(part: float) -> Callable[[FleshedBody, FleshedState, float], float]:
+        def area(sim: FleshedBody, state: FleshedState, time: float) -> float:
+            at = [state.wrap.poses[body.skeleton.index(b), :3, 3] for b in ("Hu_l", "Ul_l")]
+            point = (1.0 - part) * at[0] + part * at[1]
+            return section_area(sleeve.positions(state.wrap.flesh.x), sleeve_faces, point, at[1] - at[0])
+
+        return area
+
+    def make(body: Body, **rest: Any) -> BodySimulation:
+        return FleshedBody(
+            body,
+            flesh,
+            cover,
+            bellies=bellies,
+            settings=Settings(newton=40),
+            every=8,
+            two_way=False,
+            look=Look(opacity=0.5),
+            flesh_measures=[
+                FleshMeasure(Signal(name, "m²", f"cross-section of the {name}"), section(part))
+                for name, part in SECTIONS.items()
+            ],
+            **rest,
+        )
+
+    return make
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -152,6 +238,13 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     largest = max(report.metrics[f"activation_tone_{g:g}"] for g in levels(parameters))
     report.metrics["largest_activation"] = largest
     report.checks["no muscle is more than fully active"] = largest <= 1.0 + 1e-9
+    if parameters["flesh"] != "none" and recording.time[-1] >= 0.25:
+        before = int(np.searchsorted(recording.time, PUSH_AT)) - 1
+        for name in SECTIONS:
+            areas = [float(recording.signals[f"tone {g:g} {name}"][before]) for g in levels(parameters)]
+            for g, area in zip(levels(parameters), areas):
+                report.metrics[f"{name}_cm2_tone_{g:g}"] = 1e4 * area
+            report.checks[f"the {name.replace('_', ' ')} bulges with coactivation"] = areas[0] < areas[1] < areas[2]
     if recording.time[-1] >= PUSH_AT + PUSH_FOR + 0.2:
         report.checks["deflection falls with every step of coactivation"] = peaks[0] > peaks[1] > peaks[2]
         report.checks["the push moves the slack arm visibly (10 mm)"] = peaks[0] > 0.010
@@ -173,6 +266,8 @@ scene = Scene(
         "tone": Parameter(1.0, "largest coactivation; the others are half of it and none", low=0.0, high=3.0),
         "push": Parameter(6.0, "on the hand, downwards, for 0.1 s", "N", low=0.0, high=500.0),
         "mass": Parameter(0.0, "of a dumbbell in the hand, 0 for none", "kg", low=0.0, high=5.0),
+        "flesh": Parameter("none", "flesh and skin around the arms", choices=("none", "elements")),
+        "spacing": Parameter(0.02, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
         "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),
         "steps": STEPS,
     },

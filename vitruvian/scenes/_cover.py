@@ -1,0 +1,107 @@
+"""The skin that is shown around a body in its flesh: it rides on the lattice where there is one, else on the bones.
+
+Where only a part of the body has flesh, the skin passes over from the lattice to dual-quaternion skinning within a few
+centimetres of the cut. Fingers that close round a bar are skinned too, by bones of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.fingers import finger_names
+from vitruvian.anatomy.skin_data import SkinShape
+from vitruvian.anatomy.skinning import BoundSkin, bind, bound_skin
+from vitruvian.flesh import Embedding, FleshModel, embed
+from vitruvian.skeleton import bone_poses
+
+Array = np.ndarray
+BLEND = 0.04  # [m] over which the skin passes from flesh to bones
+TRIANGLES = 60_000
+NEAR = 0.004  # [m] within which finger bones share the skin
+
+
+class Cover:
+    """A skin that follows flesh and bones."""
+
+    def __init__(
+        self,
+        body: Body,
+        model: FleshModel,
+        build: str | SkinShape,
+        *,
+        within: Callable[[Array], Array] | None = None,
+        fists: Sequence[str] = (),
+        shown: Callable[[Array], Array] | None = None,
+        whole: Body | None = None,
+    ) -> None:
+        """within: level set of the part that has flesh, negative inside, None for all; fists: sides ("l", "r") whose
+        fingers are bound one by one; shown: which vertices [m] (n, 3) are drawn (n,); whole: the body of which `body`
+        is a part; what is shown must then all have flesh."""
+        bound = bound_skin(whole or body, build, triangles=TRIANGLES, spacing=0.005)
+        if shown is not None:
+            bound = _cut(whole or body, bound, shown(bound.rest))
+        inside = np.ones(len(bound.rest)) if within is None else np.clip(-within(bound.rest) / BLEND, 0.0, 1.0)
+        share = inside * inside * (3.0 - 2.0 * inside)
+        for side in fists:
+            bound = _with_fingers(body, bound, side)
+            wrist = bone_poses(body.skeleton, body.default_q)[body.skeleton.index(f"Ha_{side}"), :3, 3]
+            beyond = (bound.rest[:, 0] - wrist[0]) * np.sign(wrist[0])
+            share = np.where(
+                np.abs(bound.rest[:, 2] - wrist[2]) < 0.2, share * np.clip(-beyond / BLEND, 0.0, 1.0), share
+            )
+        self.bound, self.share, self.faces = bound, share, bound.faces
+        self.riding: Embedding = embed(model.lattice, bound.rest)
+        self.skinned = bool((share < 1.0).any())
+
+    def positions(self, x: Array, poses: Array) -> Array:
+        """Vertices [m] (n, 3) with lattice nodes at x and bones at poses (n_bones, 4, 4)."""
+        flesh = self.riding.positions(x)
+        if not self.skinned:
+            return flesh
+        return self.share[:, None] * flesh + (1.0 - self.share)[:, None] * self.bound.place(poses).vertices
+
+
+def _cut(body: Body, bound: BoundSkin, kept: Array) -> BoundSkin:
+    faces = bound.faces[kept[bound.faces].all(axis=1)]
+    used, number = np.unique(faces, return_inverse=True)
+    return bind(body, bound.rest[used], number.reshape(-1, 3), bound.names, bound.dense_weights()[used])
+
+
+def _with_fingers(body: Body, bound: BoundSkin, side: str) -> BoundSkin:
+    """The hand's weights shared out among its finger bones by how near they are."""
+    skeleton = body.skeleton
+    rest = bone_poses(skeleton, body.default_q)[:, :3, 3]
+    names = finger_names(side)
+    weights = bound.dense_weights()
+    hand = weights[:, bound.names.index(f"Ha_{side}")].copy()
+    part = np.flatnonzero(hand > 0.5)
+    points, owner = [], []
+    for name in names:
+        i = skeleton.index(name)
+        nexts = [rest[k] for k in range(skeleton.n_bones) if skeleton.parent[k] == i]
+        before = rest[skeleton.parent[i]] if "proximal" not in name else None
+        end = nexts[0] if nexts else rest[i] + 0.8 * (rest[i] - before if before is not None else 0.0)
+        for s in np.linspace(0.0, 1.0, 12):
+            points.append((1.0 - s) * rest[i] + s * end)
+            owner.append(names.index(name))
+    knuckles = np.array([rest[skeleton.index(n)] for n in names if "proximal" in n])
+    wrist = rest[skeleton.index(f"Ha_{side}")]
+    for knuckle in knuckles:  # the palm
+        for s in np.linspace(0.0, 0.95, 12):
+            points.append((1.0 - s) * wrist + s * knuckle)
+            owner.append(len(names))
+    far = np.full((len(part), len(names) + 1), np.inf)
+    at = np.array(points)
+    for k in range(len(names) + 1):
+        mine = at[np.array(owner) == k]
+        far[:, k] = cKDTree(mine).query(bound.rest[part])[0]
+    close = np.exp(-(far - far.min(axis=1, keepdims=True)) / NEAR)
+    close /= close.sum(axis=1, keepdims=True)
+    more = np.zeros((len(weights), len(names)))
+    more[part] = hand[part, None] * close[:, :-1]
+    weights[part, bound.names.index(f"Ha_{side}")] = hand[part] * close[:, -1]
+    return bind(body, bound.rest, bound.faces, (*bound.names, *names), np.concatenate([weights, more], axis=1))
