@@ -11,15 +11,16 @@ from vitruvian.anatomy import Body, human
 from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
 from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.couple.actuation import JointCourse
+from vitruvian.control.swim.pilot import Command, Pilot
 from vitruvian.couple.still_water import StillWater
+from vitruvian.scenes import _swim_drive
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.water import Tank
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report
-from vitruvian.world.swim import HEADING, SwimMeasure, SwimPreview, SwimSimulation, pool
+from vitruvian.world.swim import HEADING, SwimPreview, SwimSimulation, pool
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -33,8 +34,8 @@ PARAMETERS: dict[str, Parameter] = {
     "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
-    "actuation": Parameter("course", "what moves the joints", choices=("course",)),
-    "lungs": Parameter("normal", "air in the lungs", choices=tuple(LUNGS)),
+    **_swim_drive.PARAMETERS,
+    "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
     "cell": Parameter(0.055, "edge of a water cell", "m", low=0.01, high=0.1),
     "steps": Parameter(2, "steps per frame of 1/48 s", low=1, high=64),
     "triangles": Parameter(8000, "of the skin", low=1000, high=100000),
@@ -71,31 +72,28 @@ def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tu
     return q, v
 
 
-class Course:
-    """A controller that leads the joints through a stroke; the pelvis is free."""
-
-    def __init__(self, motion: StrokeMotion):
-        self.motion = motion
-
-    def start(self, rng: np.random.Generator) -> None:
-        return None
-
-    def act(self, own: Any, state: Any, time: float, dt: float) -> JointCourse:
-        return JointCourse(lambda t: self.motion.sample(t)[0])
-
-
-def stroke_world(stroke: str, parameters: Settings, *, more: Sequence[SwimMeasure] = (), **options: Any) -> World:
-    """A world in which a human swims one stroke."""
+def stroke_world(
+    stroke: str,
+    parameters: Settings,
+    *,
+    plan: Sequence[tuple[float, Command]] = (),
+    strokes: Sequence[str] = (),
+    pilot: Callable[[Body], Pilot] | None = None,
+    **options: Any,
+) -> World:
+    """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`."""
     body, skin = swimmer(parameters)
     motion = StrokeMotion(body, load_stroke(stroke), parameters["rate"])
     q, v = start(body, skin, motion, parameters["speed"])
     if parameters["physics"] == "kinematic":
         return World(preview(body, skin, motion, q), frame_rate=FRAME)
+    lead = None if pilot is None else pilot(body)
+    controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     simulation = SwimSimulation(
-        body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"], muscles=False, measures=more,
-        **options,
+        body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"],
+        muscles=parameters["actuation"] != "course", **options,
     )  # fmt: skip
-    return World(simulation, Course(motion), frame_rate=FRAME, substeps=int(parameters["steps"]))
+    return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
 
 def preview(body: Body, skin: BoundSkin, motion: StrokeMotion, q0: Array) -> SwimPreview:
@@ -172,7 +170,8 @@ def swim_report(recording: Recording, parameters: Settings, *, supine: bool = Fa
         report.metrics["mean_speed"] = mean
         report.metrics["stroke_length"] = mean / rate
         report.metrics["speed_variation"] = float(along.std() / max(abs(mean), 1e-9))
-        report.metrics["mean_pitch_deg"] = float(signals["pitch"][settled].mean())
+        report.metrics["pelvis_pitch_deg"] = float(signals["pitch"][settled, 0].mean())
+        report.metrics["trunk_pitch_deg"] = float(signals["pitch"][settled, 1].mean())
         report.metrics["chest_roll_deg"] = float(np.abs(signals["roll"][settled, 1]).max())
         report.metrics["heading_deg"] = float(signals["heading"][-1])
         report.metrics["depth_m"] = float(-signals["height"][settled].mean())

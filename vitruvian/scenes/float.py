@@ -10,6 +10,7 @@ d^2 (3 R - d) = 4 r R^3. A low box floats level; it is stable there if its metac
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ scene = Scene(
         "lift": Parameter(0.05, "height above rest at which it is let go", "m", low=-0.3, high=0.3),
         "cells": Parameter(40, "cells along the tank", low=16, high=200),
         "forces": Parameter("pressure", "force model", choices=FORCES),
-        "lungs": PARAMETERS["lungs"],
+        "lungs": replace(PARAMETERS["lungs"], default="normal", help="air in the human's lungs"),
         "water": PARAMETERS["water"],
         "cell": PARAMETERS["cell"],
         "steps": PARAMETERS["steps"],

@@ -269,7 +269,8 @@ class SwimSimulation:
         calm = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
         head, pelvis = poses[s.index("Sku")], poses[0]
         chest = poses[s.index("T6")]
-        ahead = _level_direction(poses[s.index("T1"), :3, 3] - pelvis[:3, 3])
+        neck = poses[s.index("T1"), :3, 3]
+        ahead = _level_direction(neck - pelvis[:3, 3])
         flow = (state.link_force[:, 3:] - calm) @ ahead
         com = centre_of_mass(s, state.q)
         e = energy(s, state.q, state.v)
@@ -286,9 +287,7 @@ class SwimSimulation:
             "speed": float(velocity @ HEADING),
             "speed_ahead": float(velocity @ ahead),
             "heading": float(np.degrees(np.arctan2(ahead[0], -ahead[1]))),
-            "pitch": float(
-                np.degrees(np.arcsin(np.clip(_unit(poses[s.index("T1"), :3, 3] - pelvis[:3, 3])[2], -1, 1)))
-            ),
+            "pitch": np.degrees(np.arcsin(np.clip([pelvis[2, 2], _unit(neck - pelvis[:3, 3])[2]], -1.0, 1.0))),
             "roll": np.array([_roll(pelvis), _roll(chest)]),
             "head_height": float(head[2, 3]),
             "height": float(com[2]),
@@ -327,7 +326,7 @@ SIGNALS = (
     Signal("speed", "m/s", "along the course (-y)"),
     Signal("speed_ahead", "m/s", "in the direction of the trunk"),
     Signal("heading", "deg", "direction of the trunk, positive to the left"),
-    Signal("pitch", "deg", "head up"),
+    Signal("pitch", "deg", "head up: axis of the pelvis, line from it to the neck", ("pelvis", "trunk")),
     Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
     Signal("head_height", "m", "of the skull's joint"),
     Signal("height", "m", "of the centre of mass"),

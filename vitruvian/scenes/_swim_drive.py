@@ -1,0 +1,64 @@
+"""What drives a swimmer in the scenes, by the words of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy.body import Body
+from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
+from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
+from vitruvian.control.swim.pilot import Command, Pilot
+from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
+from vitruvian.couple.actuation import JointCourse
+from vitruvian.errors import InputError
+from vitruvian.world.scene import Parameter
+
+ACTUATIONS = ("muscles", "inverse-dynamics", "pd", "course")
+PARAMETERS = {
+    "actuation": Parameter("muscles", "what moves the joints; course: whatever it takes", choices=ACTUATIONS),
+    "control": Parameter("cpg", "where wanted muscle lengths come from", choices=CONTROLS),
+    "feedback": Parameter("balanced", "how lengths become activations", choices=FEEDBACK),
+    "pilot": Parameter(True, "reflexes that keep heading and depth"),
+}
+
+
+class Course:
+    """A controller that leads the joints through a stroke; the pelvis is free."""
+
+    def __init__(self, motion: StrokeMotion):
+        self.motion = motion
+
+    def start(self, rng: np.random.Generator) -> None:
+        return None
+
+    def act(self, own: Any, state: Any, time: float, dt: float) -> JointCourse:
+        return JointCourse(lambda t: self.motion.sample(t)[0])
+
+
+def drive(
+    body: Body,
+    stroke: str,
+    parameters: Mapping[str, Any],
+    *,
+    plan: Sequence[tuple[float, Command]] = (),
+    strokes: Sequence[str | Stroke] = (),
+    pilot: Pilot | None = None,
+) -> Any:
+    """The controller that the parameters ask for. pilot: one with a wish of its own; else one that keeps straight."""
+    kind, rate = parameters["actuation"], parameters["rate"]
+    if kind == "course":
+        if plan:
+            raise InputError("actuation=course follows its stroke and takes no commands")
+        return Course(StrokeMotion(body, load_stroke(stroke), rate))
+    if pilot is None and parameters["pilot"]:
+        pilot = Pilot(body, stroke)
+    if kind == "muscles":
+        return MuscleActuation(
+            body, stroke, rate, control=parameters["control"], feedback=parameters["feedback"], strokes=strokes,
+            pilot=pilot, plan=plan,
+        )  # fmt: skip
+    maker = InverseDynamicsActuation if kind == "inverse-dynamics" else PdActuation
+    return maker(body, stroke, rate, pilot=pilot, plan=plan)
