@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from vitruvian.water import (
     RigidBody,
     Tank,
     WaterState,
+    check_inside,
     fill,
     spray_surface,
     spray_total,
@@ -22,6 +23,7 @@ from vitruvian.water import (
     surface_mesh,
     water_volume,
 )
+from vitruvian.world.recording import Recording
 from vitruvian.world.stage import (  # fmt: skip
     WATER,
     WIRE,
@@ -81,6 +83,7 @@ class TankSimulation:
     def start(self, rng: np.random.Generator) -> TankState:
         none = BodyState(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)))
         bodies = self.mechanism.start() if self.mechanism else none
+        self._check_inside(bodies, np.asarray(self.tank.origin), range(len(self.bodies)))
         seed = int(rng.integers(2**31))
         water = fill(self.tank, self.phi, seed=seed, mechanism=self.mechanism, body=bodies)
         return TankState(water, bodies, np.zeros((len(self.bodies), 6)))
@@ -89,6 +92,15 @@ class TankSimulation:
         done = step(self.tank, state.water, dt, mechanism=self.mechanism, body=state.bodies, forces=self.forces)
         if len(self.bodies):
             state.force = done.impulses / dt
+            # walls of a closed tank hold free bodies back; driven ones and those in a window may reach its edge
+            held = [n for n, b in enumerate(self.bodies) if b.course is not None or not self.tank.closed]
+            self._check_inside(state.bodies, state.water.origin, held)
+
+    def _check_inside(self, bodies: BodyState, origin: Array, numbers: Iterable[int]) -> None:
+        if self.mechanism is not None:
+            skins = self.mechanism.skins(bodies)
+            for n in numbers:
+                check_inside(self.tank, origin, self.bodies[n].name, skins[n].vertices)
 
     def stage(self) -> Stage:
         colours = [*self.colours, *([DRY] * len(self.bodies))]
@@ -99,6 +111,7 @@ class TankSimulation:
         signals = [
             Signal("volume", "m^3", "water in the tank, spray included"),
             Signal("volume_error", "", "volume lost or gained, relative"),
+            Signal("mended", "", "volume put right so far where markers saw it vanish or appear, relative"),
             Signal("shifted", "", "volume that the uniform shift has put back so far, relative"),
             Signal("spray", "m^3", "water in flight"),
             Signal("speed", "m/s", "fastest water"),
@@ -134,6 +147,7 @@ class TankSimulation:
         signals: dict[str, float | Array] = {
             "volume": held,
             "volume_error": held / water.volume - 1.0,
+            "mended": water.mended_net / water.volume,
             "shifted": water.shifted_net / water.volume,
             "spray": spray_total(water),
             "speed": max(float(np.abs(f).max()) for f in (water.u, water.v, water.w)),
@@ -154,6 +168,15 @@ class TankSimulation:
 
         skins, links = self.mechanism.skins(state.bodies), self.mechanism.links(state.bodies)
         return rasterise(self.tank, state.water, skins, links.origins).volume
+
+
+def volume_metrics(recording: Recording) -> dict[str, float]:
+    """Worst relative error of the volume, and what was put back to keep it, relative to the tank's volume."""
+    return {
+        "volume_error": float(np.abs(recording.signals["volume_error"]).max()),
+        "mended_volume": float(recording.signals["mended"][-1]),
+        "shifted_volume": float(recording.signals["shifted"][-1]),
+    }
 
 
 def body_readings(name: str, n: int = 0) -> list[Reading]:

@@ -66,6 +66,10 @@ class RigidBody:
         centre.
         """
         vertices = np.asarray(vertices, float)
+        if not np.isfinite(vertices).all():
+            raise InputError(f"{name}: a vertex of the mesh is not a number")
+        if not 0.0 < density < np.inf:
+            raise InputError(f"{name}: a density of {density} kg/m^3 is none")
         volume, centre, second = _moments(vertices, np.asarray(faces))
         if volume <= 0.0:
             raise InputError(f"{name}: the mesh encloses {volume:.3g} m^3; its triangles should face outwards")

@@ -47,10 +47,14 @@ class Tank:
         if len(self.shape) != 3 or min(self.shape) < 4:
             raise InputError(f"tank: each side needs at least 4 cells, not {self.shape}")
         for name in ("cell", "density", "courant", "largest_substep", "tolerance"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"tank: {name} must be positive, not {getattr(self, name)}")
-        if self.viscosity < 0.0 or self.sponge < 0.0 or self.particles < 0:
-            raise InputError("tank: viscosity, sponge and particles cannot be negative")
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise InputError(f"tank: {name} must be a positive number, not {getattr(self, name)}")
+        for name in ("viscosity", "sponge", "particles"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise InputError(f"tank: {name} cannot be {getattr(self, name)}")
+        for name in ("origin", "gravity", "rest_level"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise InputError(f"tank: {name} {getattr(self, name)} is not a number")
         if self.courant > 4.0:
             raise InputError(f"tank: courant {self.courant} outruns the band in which the surface is known (at most 4)")
         for side, kind in self.boundaries.items():

@@ -1,29 +1,28 @@
 """Spray: water that the level set has left behind flies as drops, and its volume is counted all the while.
 
 A water marker farther than half a diagonal of a cell outside the mended, redistanced surface has no water left about
-it that the grid could hold: it flies on under gravity, without drag, with its share of a cell, h^3 / particles, as its
-volume. Where a drop comes back to the water the surface around it is raised by just that volume, markers with it. A
-drop on a dry floor or wall stays there until water meets it. Air markers as deep in the water, or in a closed pocket,
-are given up: this fluid has no air that could hold a bubble open, and markers that went on carving it would eat the
-water around.
+it that the grid could hold: it flies on under gravity, without drag. Its volume is its share of a cell, h^3 /
+particles, but all that are released together take no more than the surface has lost in this sub-step (in a closed
+tank, where that is known); a marker that took nothing along was a stray. Where a drop comes back to the water the
+surface around it is raised by just its volume, markers with it. A drop on a dry floor or wall stays there until water
+meets it. Air markers as deep in the water, or in a closed pocket, are given up: this fluid has no air that could hold
+a bubble open, and markers that went on carving it would eat the water around.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.ndimage import binary_dilation, label
 
 from vitruvian.water.interpolate import sample_linear, sample_velocity, to_cells
+from vitruvian.water.keep import missing_volume, raise_surface
 from vitruvian.water.model import Tank
-from vitruvian.water.particles import keep_markers, shift_markers
+from vitruvian.water.particles import keep_markers
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
 ESCAPE = 0.5 * np.sqrt(3.0)  # cells beyond the surface at which a marker has left it for good: half a cell's diagonal
 TOUCH = 0.5  # cells from the surface at which a drop rejoins it
-SPREAD = 2.5  # cells around a drop over which its volume raises the surface
-WIDTH = 1.5  # cells: half width of the smeared delta function that measures the area there
 
 
 def fly(tank: Tank, state: WaterState, dt: float) -> None:
@@ -40,8 +39,11 @@ def fly(tank: Tank, state: WaterState, dt: float) -> None:
     state.spray = np.clip(state.spray, low, high)
 
 
-def release(tank: Tank, state: WaterState) -> None:
-    """Markers that the surface has left for good become spray (water) or are given up (air); phi must be a distance."""
+def release(tank: Tank, state: WaterState, opened: Array) -> None:
+    """Markers that the surface has left for good become spray (water) or are given up (air); phi must be a distance.
+
+    opened: open part of each cell, shape of the tank.
+    """
     if not len(state.markers):
         return
     h = tank.cell
@@ -51,12 +53,15 @@ def release(tank: Tank, state: WaterState) -> None:
     away = (state.marker_side < 0) & (value > ESCAPE * h)
     lost = (state.marker_side > 0) & ((value < -ESCAPE * h) | ~_near_open_air(state.phi, points))
     count = int(away.sum())
-    if count:
+    volume = h**3 / tank.particles
+    if count and tank.closed:
+        volume = min(volume, max(0.0, missing_volume(tank, state, opened)) / count)
+    if count and volume > 0.0:
         speed = np.empty((count, 3))
         sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
         state.spray = np.concatenate([state.spray, state.markers[away]])
         state.spray_velocity = np.concatenate([state.spray_velocity, speed])
-        state.spray_volume = np.concatenate([state.spray_volume, np.full(count, h**3 / tank.particles)])
+        state.spray_volume = np.concatenate([state.spray_volume, np.full(count, volume)])
     keep_markers(state, ~(away | lost))
 
 
@@ -75,10 +80,7 @@ def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
         back |= distance < 0.0
     if not back.any():
         return
-    rise = np.zeros(tank.shape)
-    _raise(state.phi, points[back], state.spray_volume[back] / h**3, h, rise)
-    state.phi -= rise
-    shift_markers(tank, state, -rise)
+    raise_surface(tank, state, points[back], state.spray_volume[back])
     state.spray, state.spray_velocity = state.spray[~back], state.spray_velocity[~back]
     state.spray_volume = state.spray_volume[~back]
 
@@ -92,28 +94,3 @@ def _near_open_air(phi: Array, points: Array) -> Array:
     near = binary_dilation(regions == largest, np.ones((3, 3, 3), bool))
     cells = np.clip(points.astype(np.int64), 0, np.asarray(phi.shape) - 1)
     return near[cells[:, 0], cells[:, 1], cells[:, 2]]
-
-
-@njit(cache=True)
-def _raise(phi, points, volume, h, rise):
-    """Rise [m] of the surface around each point that adds its volume [cells]; none where no surface is near."""
-    nx, ny, nz = phi.shape
-    reach = int(np.ceil(SPREAD))
-    for n in range(points.shape[0]):
-        x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
-        i0, j0, k0 = int(np.round(x)), int(np.round(y)), int(np.round(z))
-        total = 0.0
-        for turn in range(2):
-            for i in range(max(i0 - reach, 0), min(i0 + reach + 1, nx)):
-                for j in range(max(j0 - reach, 0), min(j0 + reach + 1, ny)):
-                    for k in range(max(k0 - reach, 0), min(k0 + reach + 1, nz)):
-                        d2 = ((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2) / SPREAD**2
-                        if d2 >= 1.0:
-                            continue
-                        weight = (1.0 - d2) ** 2
-                        if turn == 0:
-                            p = abs(phi[i, j, k]) / (WIDTH * h)
-                            if p < 1.0:
-                                total += weight * (1.0 + np.cos(np.pi * p)) / (2.0 * WIDTH)
-                        elif total > 0.0:
-                            rise[i, j, k] += weight * volume[n] / total * h

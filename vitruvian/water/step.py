@@ -19,19 +19,19 @@ from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import BAND, redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.keep import mend_volume, shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import fastest_point, rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
-from vitruvian.water.state import WaterState, spray_total
+from vitruvian.water.state import WaterState
 from vitruvian.water.viscosity import diffuse_velocity
-from vitruvian.water.volume import surface_area, water_volume
+from vitruvian.water.volume import water_volume
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
-LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the surface to keep the volume
 RESEED_EVERY = 10  # sub-steps
 
 
@@ -66,6 +66,8 @@ def fill(
     phi = np.asarray(phi, float)
     if phi.shape != tank.shape:
         raise InputError(f"water: phi has shape {phi.shape}, the tank {tank.shape}")
+    if not np.isfinite(phi).all():
+        raise InputError("water: phi holds a value that is not a number")
     if tank.free_surface:
         if not (phi < 0.0).any():
             raise InputError("water: the tank is empty; raise the level")
@@ -96,14 +98,16 @@ def step(
     """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place."""
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
+    if not 0.0 < dt < np.inf:
+        raise InputError(f"water: a step must be a positive time, not {dt} s")
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):
-        if result.substeps >= MOST_SUBSTEPS:
-            raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
         remaining = end - state.time
         small = min(remaining, largest_substep(tank, state, mechanism, body))
         count = int(np.ceil(remaining / small - 1e-9))
+        if result.substeps + count > MOST_SUBSTEPS:
+            raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
         _substep(tank, state, remaining / count, mechanism, body, forces, result)
     state.time = end
     return result
@@ -182,38 +186,24 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         boundary = open_boundary(tank)
     if not tank.free_surface:
         return boundary
+    keep = tank.keep_volume and tank.closed
     if tank.particles:
         pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
     if tank.particles:
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
-        spray.release(tank, state)
+        spray.release(tank, state, boundary.volume)
         spray.rejoin(tank, state, boundary.psi)
-        pls.correct_surface(tank, state)
         pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
-    if tank.keep_volume and tank.closed:
-        _keep_volume(tank, state, boundary)
+    if keep:
+        mend_volume(tank, state, boundary.volume)
+        shift_surface(tank, state, boundary.volume)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
     if not (state.phi < 0.0).any():
         raise Diverged("water", "no water is left on the grid; the cells are too coarse for it")
     return boundary
-
-
-def _keep_volume(tank: Tank, state: WaterState, boundary: Boundary) -> None:
-    """Shift the level set uniformly by the volume that transport lost, and keep account of it."""
-    have = water_volume(tank, state.phi, boundary.volume)
-    want = state.volume - spray_total(state)
-    area = surface_area(tank, state.phi, boundary.volume)
-    if area <= 0.0:
-        return
-    most = LARGEST_SHIFT * tank.cell
-    shift = min(max((have - want) / area, -most), most)
-    state.phi += shift
-    pls.shift_markers(tank, state, np.full(tank.shape, shift))
-    state.shifted_net -= shift * area
-    state.shifted_volume += abs(shift) * area
 
 
 def _dynamics(

@@ -17,6 +17,13 @@ def water_volume(tank: Tank, phi: Array, opened: Array) -> float:
     return float(partial.sum()) * tank.cell**3
 
 
+def water_parts(tank: Tank, phi: Array) -> Array:
+    """Part of each cell that is water, bodies left out of account; shape of the tank."""
+    out = np.empty(phi.shape)
+    _parts(phi, tank.cell, out)
+    return out
+
+
 def surface_area(tank: Tank, phi: Array, opened: Array) -> float:
     """Area of the surface [m^2], as the rate at which volume changes when it is shifted."""
     e = 0.05 * tank.cell
@@ -127,3 +134,12 @@ def _volume(phi, opened, h, partial):
                 if opened[i, j, k] > 0.0 and phi[i, j, k] < 0.9 * h:
                     total += opened[i, j, k] * cell_water(phi, h, i, j, k)
         partial[i] = total
+
+
+@njit(cache=True, parallel=True)
+def _parts(phi, h, out):
+    for ii in prange(phi.shape[0]):
+        i = np.int64(ii)
+        for j in range(phi.shape[1]):
+            for k in range(phi.shape[2]):
+                out[i, j, k] = cell_water(phi, h, i, j, k)

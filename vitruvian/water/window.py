@@ -55,14 +55,17 @@ def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
     reseed(tank, state)
 
 
-def check_inside(tank: Tank, state: WaterState, name: str, vertices: Array, margin: float = 2.0) -> None:
-    """Raise an error if a skin comes within `margin` cells of the sides or floor of the window."""
-    low = state.origin + margin * tank.cell
-    high = state.origin + np.asarray(tank.size) - margin * tank.cell
+def check_inside(tank: Tank, origin: Array, name: str, vertices: Array, margin: float = 1.0) -> None:
+    """Raise an error that names the body if its vertices [m] come within `margin` cells of the sides or floor.
+
+    origin: lowest corner of the grid now [m], shape (3,).
+    """
+    low = np.asarray(origin) + margin * tank.cell
+    high = np.asarray(origin) + np.asarray(tank.size) - margin * tank.cell
     for axis, letter in enumerate("xyz"):
-        if vertices[:, axis].min() < low[axis]:
+        if not vertices[:, axis].min() >= low[axis]:
             raise InputError(f"{name}: reaches the {letter}- side of the water's window; make the window larger")
-        if axis < 2 and vertices[:, axis].max() > high[axis]:
+        if axis < 2 and not vertices[:, axis].max() <= high[axis]:
             raise InputError(f"{name}: reaches the {letter}+ side of the water's window; make the window larger")
 
 

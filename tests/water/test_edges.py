@@ -1,0 +1,122 @@
+"""Bodies at the edge, bad input and runaway steps: handled, or an error that says which part is at fault."""
+
+import numpy as np
+import pytest
+
+from vitruvian.cli import invoke
+from vitruvian.errors import Diverged, InputError
+from vitruvian.mesh import sphere
+from vitruvian.scenes import find
+from vitruvian.water import RigidBodies, RigidBody, Tank, fill, step
+
+N = 12
+VERTICES, FACES = (np.asarray(a) for a in sphere(0.15, subdivisions=2))
+
+
+def tank_of(**options):
+    return Tank((N, N, N), 1.0 / N, particles=0, **options)
+
+
+def start(scene_name, **settings):
+    scene = find(scene_name)
+    parameters = {name: p.default for name, p in scene.parameters.items()} | settings
+    return scene.build(parameters)
+
+
+def test_a_plate_driven_into_the_floor_is_named_before_the_run_starts():
+    simulation = start("paddle", cells=24, height=-0.5).simulation
+    with pytest.raises(InputError, match="plate: reaches the z- side"):
+        simulation.start(np.random.default_rng(0))
+
+
+def test_a_towed_body_that_outruns_its_window_is_named():
+    simulation = start("tow", shape="ball", cells=30).simulation
+    state = simulation.start(np.random.default_rng(0))
+    state.water.origin = state.water.origin + np.array([0.9, 0.0, 0.0])
+    with pytest.raises(InputError, match="ball: reaches the x- side"):
+        simulation.step(state, None, 0.0, 0.01)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("drop", "speed=nan"), ("tow", "height=inf"), ("dam-break", "cells=1000000"), ("slosh", "height=0.9")],
+)
+def test_bad_settings_end_with_one_clear_line(words, tmp_path, capsys):
+    scene, setting = words
+    assert invoke(["run", scene, "--set", setting, "--out", str(tmp_path / "bad.zarr")]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert setting.split("=")[0] in said[0] or scene in said[0]
+
+
+def test_a_mesh_with_a_hole_is_refused_by_name():
+    body = RigidBody.solid("bowl", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.5))
+    with pytest.raises(InputError, match="bowl: the mesh has a hole"):
+        RigidBodies([RigidBody("bowl", VERTICES, FACES[1:], body.mass, body.inertia)])
+
+
+def test_two_bodies_of_one_name_are_refused():
+    body = RigidBody.solid("ball", VERTICES, FACES, 500.0)
+    with pytest.raises(InputError, match="same name"):
+        RigidBodies([body, body])
+
+
+@pytest.mark.parametrize(
+    ("make", "part"),
+    [
+        (lambda: RigidBody.solid("ball", np.full((4, 3), np.nan), FACES[:4], 500.0), "ball: a vertex"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, np.nan), "ball: a density"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, -1.0), "ball: a density"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES[:, ::-1], 500.0), "ball: the mesh encloses"),
+        (lambda: tank_of(viscosity=np.nan), "viscosity"),
+        (lambda: tank_of(gravity=(0.0, 0.0, np.nan)), "gravity"),
+        (lambda: tank_of(rest_level=np.inf), "rest_level"),
+        (lambda: Tank((8, 8, 8), np.nan), "cell"),
+        (lambda: fill(tank_of(), np.full((N, N, N), np.nan)), "phi"),
+        (lambda: step(tank_of(), fill(tank_of(), level=0.5), np.nan), "positive time"),
+        (lambda: step(tank_of(), fill(tank_of(), level=0.5), 0.0), "positive time"),
+        (lambda: step(tank_of(), fill(tank_of(), level=0.5), 0.01, forces="magic"), "magic"),
+    ],
+)
+def test_input_that_makes_no_sense_is_refused_by_name(make, part):
+    with pytest.raises(InputError, match=part):
+        make()
+
+
+def test_a_course_that_is_not_a_number_is_named():
+    nowhere = (np.full(3, np.nan), np.zeros(3))
+    tank = tank_of()
+    bodies = RigidBodies([RigidBody.solid("plate", VERTICES, FACES, 500.0, course=lambda t: nowhere)])
+    with pytest.raises(InputError, match="plate: a vertex"):
+        fill(tank, level=0.5, mechanism=bodies, body=bodies.start())
+
+
+def test_a_step_that_is_far_too_large_is_refused_at_once():
+    tank = tank_of()
+    with pytest.raises(Diverged, match="sub-steps"):
+        step(tank, fill(tank, level=0.5), 1e4)
+
+
+def test_a_body_that_is_far_too_fast_is_refused_at_once():
+    tank = tank_of()
+    ball = RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.7), velocity=(0.0, 0.0, -1e6))
+    bodies = RigidBodies([ball])
+    body = bodies.start()
+    water = fill(tank, level=0.4, mechanism=bodies, body=body)
+    with pytest.raises(Diverged, match="sub-steps"):
+        step(tank, water, 0.01, mechanism=bodies, body=body)
+
+
+def test_two_overlapping_bodies_stay_finite():
+    tank = tank_of()
+    bodies = RigidBodies(
+        [
+            RigidBody.solid("one", VERTICES, FACES, 500.0, position=(0.45, 0.5, 0.5)),
+            RigidBody.solid("two", VERTICES, FACES, 500.0, position=(0.55, 0.5, 0.5)),
+        ]
+    )
+    body = bodies.start()
+    water = fill(tank, level=0.5, mechanism=bodies, body=body)
+    step(tank, water, 0.02, mechanism=bodies, body=body)
+    assert np.isfinite(body.velocity).all()
+    assert np.isfinite(water.w).all()

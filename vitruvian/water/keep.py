@@ -1,0 +1,98 @@
+"""Keeping the water's volume: what transport lost or made is put right where markers saw it happen, the rest evenly.
+
+In a closed tank the volume is known: that of the start, less what flies. A water marker that stays outside the mended
+surface by more than its radius saw water vanish there, an air marker inside it saw air vanish; each is worth at most
+its share of a cell. So a loss first raises the surface around escaped water markers and a gain first lowers it around
+escaped air markers (`mended`), and only the remainder shifts the whole level set (`shifted`). The state keeps account
+of both, with and without sign.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.water.interpolate import sample_linear, to_cells
+from vitruvian.water.model import Tank
+from vitruvian.water.particles import shift_markers
+from vitruvian.water.state import WaterState, spray_total
+from vitruvian.water.volume import surface_area, water_volume
+
+Array = np.ndarray
+LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the whole surface
+SPREAD = 2.5  # cells around a point over which its volume raises the surface
+WIDTH = 1.5  # cells: half width of the smeared delta function that measures the area there
+
+
+def missing_volume(tank: Tank, state: WaterState, opened: Array) -> float:
+    """Water [m^3] that a closed tank should hold and does not; negative if it holds too much."""
+    return state.volume - spray_total(state) - water_volume(tank, state.phi, opened)
+
+
+def mend_volume(tank: Tank, state: WaterState, opened: Array) -> None:
+    """Put missing or surplus water right where escaped markers saw it vanish or appear."""
+    if not len(state.markers):
+        return
+    missing = missing_volume(tank, state, opened)
+    points = to_cells(state.markers, state.origin, tank.cell)
+    value = np.empty(len(points))
+    sample_linear(state.phi, points, 0.5, value)
+    side = -1 if missing > 0.0 else 1
+    saw = (state.marker_side == side) & (value * side < -state.marker_radius)
+    count = int(saw.sum())
+    if count == 0:
+        return
+    each = min(tank.cell**3 / tank.particles, abs(missing) / count)
+    raise_surface(tank, state, points[saw], np.full(count, -side * each))
+    put = -side * each * count
+    state.mended_net += put
+    state.mended_volume += abs(put)
+
+
+def shift_surface(tank: Tank, state: WaterState, opened: Array) -> None:
+    """Shift the whole level set by what is still missing."""
+    area = surface_area(tank, state.phi, opened)
+    if area <= 0.0:
+        return
+    most = LARGEST_SHIFT * tank.cell
+    shift = min(max(-missing_volume(tank, state, opened) / area, -most), most)
+    state.phi += shift
+    shift_markers(tank, state, np.full(tank.shape, shift))
+    state.shifted_net -= shift * area
+    state.shifted_volume += abs(shift) * area
+
+
+def raise_surface(tank: Tank, state: WaterState, points: Array, volumes: Array) -> None:
+    """Raise the surface around points (in cells, (n, 3)) so that the water there gains volumes [m^3] (n,), markers
+    with it.
+    """
+    h = tank.cell
+    rise = np.zeros(tank.shape)
+    _raise(state.phi, points, volumes / h**3, h, rise)
+    state.phi -= rise
+    shift_markers(tank, state, -rise)
+
+
+@njit(cache=True)
+def _raise(phi, points, volume, h, rise):
+    """Rise [m] of the surface around each point that adds its volume [cells]; none where no surface is near."""
+    nx, ny, nz = phi.shape
+    reach = int(np.ceil(SPREAD))
+    for n in range(points.shape[0]):
+        x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
+        i0, j0, k0 = int(np.round(x)), int(np.round(y)), int(np.round(z))
+        total = 0.0
+        for turn in range(2):
+            for i in range(max(i0 - reach, 0), min(i0 + reach + 1, nx)):
+                for j in range(max(j0 - reach, 0), min(j0 + reach + 1, ny)):
+                    for k in range(max(k0 - reach, 0), min(k0 + reach + 1, nz)):
+                        d2 = ((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2) / SPREAD**2
+                        if d2 >= 1.0:
+                            continue
+                        weight = (1.0 - d2) ** 2
+                        if turn == 0:
+                            p = abs(phi[i, j, k]) / (WIDTH * h)
+                            if p < 1.0:
+                                total += weight * (1.0 + np.cos(np.pi * p)) / (2.0 * WIDTH)
+                        elif total > 0.0:
+                            rise[i, j, k] += weight * volume[n] / total * h
