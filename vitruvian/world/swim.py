@@ -110,10 +110,12 @@ class SwimSimulation:
         measures: Sequence[SwimMeasure] = (),
         cameras: Sequence[Camera] = CAMERAS,
         meshes: Sequence[Mesh] = (),
+        marks: Callable[[float], Array] | None = None,
         drawn: bool = True,
     ):
         """forces: "pressure" solves bones and water together, "velocity" is the documents' interleaved scheme. muscles
-        False takes the muscles away (torques then do all the work). q, v: start."""
+        False takes the muscles away (torques then do all the work). q, v: start. marks: points [m] (n, 3) to show at a
+        time, such as a ball to follow."""
         if not body.free_root:
             raise InputError("a swimmer needs a free pelvis")
         if forces not in FORCES:
@@ -123,7 +125,7 @@ class SwimSimulation:
         self.q0 = body.default_q.copy() if q is None else np.array(q, float)
         self.v0 = np.zeros(s.n_v) if v is None else np.array(v, float)
         self.dynamics, self.pushes, self.measures = dynamics, tuple(pushes), tuple(measures)
-        self.cameras, self.meshes, self.drawn = tuple(cameras), tuple(meshes), drawn
+        self.cameras, self.meshes, self.drawn, self.marks = tuple(cameras), tuple(meshes), drawn, marks
         self.muscles: MuscleModel = body.muscles if muscles else MuscleBuilder(s).build()
         self.stepper = BodyStepper(s, self.muscles)
         self.mechanism = BodyInWater(self.stepper, skin)
@@ -182,6 +184,8 @@ class SwimSimulation:
         if isinstance(self.water, Tank):
             surfaces.append(Surface("spray surface", None, layer="water", colour=(0.75, 0.87, 0.95), opacity=0.8))
             points = (Points("spray", radius=0.12 * self.water.cell),)
+        if self.marks is not None:
+            points = (*points, Points("marks", radius=0.1, layer="marks", colour=(0.9, 0.3, 0.1)))
         muscles = Lines(
             "muscles", m.offsets, muscle_radii(self.body), m.names, value="activation", value_range=(0.0, 1.0)
         )
@@ -220,6 +224,8 @@ class SwimSimulation:
             points["spray"] = spray.copy()
         else:
             surfaces["water"] = Patch(*_sheet(centre_of_mass(s, state.q), self._level()))
+        if self.marks is not None:
+            points["marks"] = np.asarray(self.marks(time), float)
         a = state.activation if self.muscles.n_muscles else np.zeros(self.body.muscles.n_muscles)
         lines = {"muscles": LinesFrame(path_points(self.body.muscles, placed), a.copy())}
         return Frame(poses=poses, signals=signals, surfaces=surfaces, lines=lines, points=points)

@@ -1,0 +1,52 @@
+"""A sharp turn: the pilot is given a heading to the left, holds the inner arm straight ahead and bends neck and trunk.
+
+vitruvian run swim-turn --set angle=-90
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.control.swim.pilot import heading
+from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world.world import World
+
+CLOSE = 15.0  # [deg]
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    return stroke_world("crawl", parameters, plan=[(parameters["at"], heading(np.radians(parameters["angle"])))])
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    report = swim_report(recording, parameters, straight=False)
+    period = 1.0 / parameters["rate"]
+    late = recording.time >= recording.time[-1] - period
+    turned = np.degrees(np.unwrap(np.radians(recording.signals["heading"])))
+    report.metrics["turned_deg"] = float(turned[late].mean())
+    report.checks["the turn is within 15 degrees of what was asked"] = bool(
+        abs(report.metrics["turned_deg"] - parameters["angle"]) < CLOSE
+    )
+    report.metrics["speed_ahead"] = float(recording.signals["speed_ahead"][late].mean())
+    return report
+
+
+scene = Scene(
+    name="swim-turn",
+    summary="the crawl turns by 90 degrees, the inner arm held straight",
+    answers="Si 2013, section 6.2",
+    seconds=12.0,
+    build=build,
+    check=check,
+    parameters={
+        **PARAMETERS,
+        "angle": Parameter(90.0, "to turn by, positive to the left", "deg", low=-170.0, high=170.0),
+        "at": Parameter(2.7, "when the turn begins", "s", low=0.0, high=60.0),
+    },
+    qualities=QUALITIES,
+)
