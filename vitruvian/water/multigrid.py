@@ -1,4 +1,4 @@
-"""Conjugate gradients, preconditioned by geometric multigrid, for the pressure equation on a MAC grid.
+"""The pressure equation on a MAC grid: its matrix, its multigrid hierarchy, and its solution by conjugate gradients.
 
 The matrix is kept as arrays, so that every stencil is free of branches: `cx[i]` couples cells i - 1 and i, `diagonal`
 holds the sum of the couplings and what air neighbours add, and cells that take no part have zeros everywhere. All
@@ -8,27 +8,30 @@ arrays are padded by one cell on each side.
 
 Coarse matrices are half the Galerkin product of piecewise-constant transfer, which keeps partly open faces and the
 free surface without any decision about which coarse cell is air (McAdams, Sifakis and Teran 2010 treat them
-geometrically). Smoothing is red-black Gauss-Seidel, red-black before and black-red after, so that the preconditioner
-is symmetric; a column of cells ends at its highest wet cell. The preconditioner works in float32, the outer iteration
-in float64. Sums are taken per slab and then over slabs, so that the result does not depend on the number of threads.
+geometrically). A column of cells ends at its highest wet cell. Conjugate gradients work in float32 (`gradients`,
+`cycle`) and are begun anew from the residual in float64 until that is small enough: iterative refinement, which costs
+one or two iterations more, each a third as long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
 
+from vitruvian.water.cycle import SMALL
+from vitruvian.water.gradients import couple, gradients, remove_means
+
 Array = np.ndarray
-SMALL = 30_000  # cells below which threads cost more than they bring
-COARSEST_SWEEPS = 16
+FINEST_ROUND = 1e-4  # reduction of the residual that one round in float32 can be trusted with
+SLACK = 0.7  # part of the wanted residual at which a round ends, since float64 may find a little more
+MOST_ROUNDS = 40
 
 
 @dataclass
 class System:
-    """Matrix of one level; arrays have shape (nx + 2, ny + 2, nz + 2)."""
+    """Matrix of the pressure equation; arrays have shape (nx + 2, ny + 2, nz + 2)."""
 
     cx: Array
     cy: Array
@@ -38,34 +41,55 @@ class System:
 
 
 @dataclass
-class Level:
-    """A float32 level with its work arrays."""
+class Coupling:
+    """A further part G S G^T of the matrix: bodies that move with the pressure."""
+
+    cells: Array  # padded indices of the cells beside bodies, one row per (cell, link), shape (n, 3)
+    link: Array  # shape (n,)
+    rows: Array  # g_c, shape (n, 6)
+    mobility: Array  # S, already times rho h^3, shape (6 links, 6 links)
+
+
+@dataclass
+class Hierarchy:
+    """Levels in the layout of `cycle`, float32, one behind the other in each buffer."""
 
     cx: Array
     cy: Array
     cz: Array
-    inverse: Array  # 1 / diagonal, 0 where a cell takes no part
     diagonal: Array
-    top: Array
-    x: Array
-    b: Array
-    r: Array
+    inverse: Array  # 1 / diagonal, 0 where a cell takes no part
+    odd: Array  # 1 for rows whose cells are shifted, for even and odd planes, shape (2, plane) for each level
+    shape: Array  # ny + 2, nz + 2, cells of one colour in a row, one past the highest wet plane; shape (levels, 4)
+    offset: Array  # where each level begins, shape (levels + 1,)
+    odd_offset: Array
 
 
-def build_hierarchy(system: System) -> list[Level]:
+def build_hierarchy(system: System) -> Hierarchy:
     """Levels from the given matrix down to a few cells."""
-    cx, cy, cz, diagonal = (a.astype(np.float32) for a in (system.cx, system.cy, system.cz, system.diagonal))
-    levels = [_level(cx, cy, cz, diagonal, system.top)]
-    while True:
-        fine = levels[-1]
-        n = np.array(fine.x.shape) - 2
-        if n.min() < 4:
-            return levels
-        cx, cy, cz, diagonal = (np.zeros(tuple((n + 1) // 2 + 2), np.float32) for _ in range(4))
-        top = np.zeros(tuple((n[:2] + 1) // 2 + 2), np.int64)
-        coarsen = _coarsen if fine.x.size > SMALL else _coarsen_serial
-        coarsen(fine.cx, fine.cy, fine.cz, fine.diagonal, fine.top, cx, cy, cz, diagonal, top)
-        levels.append(_level(cx, cy, cz, diagonal, top))
+    sizes = [np.array(system.cx.shape) - 2]
+    while sizes[-1].min() >= 4:
+        sizes.append((sizes[-1] + 1) // 2)
+    shape = np.array([[n[1] + 2, n[2] + 2, (n[0] + 4) // 2 + 1, n[2] + 1] for n in sizes], np.int64)
+    offset = np.concatenate([[0], np.cumsum(2 * shape[:, 0] * shape[:, 1] * shape[:, 2])])
+    rows = [np.tile(np.repeat(np.arange(s[0]) % 2, s[2]), 2) for s in shape]
+    odd = np.concatenate([np.where(np.arange(len(r)) < len(r) // 2, r, 1 - r) for r in rows]).astype(np.float32)
+    odd_offset = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+    cx, cy, cz, diagonal, inverse = (np.zeros(offset[-1], np.float32) for _ in range(5))
+    out = Hierarchy(cx, cy, cz, diagonal, inverse, odd, shape, offset, odd_offset)
+    fine: tuple[Array, ...] = (system.cx, system.cy, system.cz, system.diagonal)
+    wet = int(system.top.max())
+    for n in range(len(shape)):
+        if n:
+            coarse = tuple(np.zeros(tuple(sizes[n] + 2), np.float32) for _ in range(4))
+            (_coarsen if fine[0].size > SMALL else _coarsen_serial)(*fine, *coarse)
+            fine = coarse
+            wet = min(wet // 2 + 1, int(shape[n, 3]))
+        shape[n, 3] = wet
+        split = [_level(a, out, n) for a in (cx, cy, cz, diagonal, inverse)]
+        sort = _sort_colours if fine[0].size > SMALL else _sort_colours_serial
+        sort(fine[0], fine[1], fine[2], fine[3], wet, split[0], split[1], split[2], split[3], split[4])
+    return out
 
 
 def solve(
@@ -75,219 +99,150 @@ def solve(
     *,
     tolerance: float,
     limit: int = 200,
-    extra: Callable[[Array, Array], None] | None = None,
+    coupling: Coupling | None = None,
     pockets: Array | None = None,
 ) -> tuple[int, float]:
     """Solve A x = right in place from the guess in x; returns iterations and the residual relative to max |right|.
 
-    `extra(p, y)` adds a further symmetric positive semidefinite part of the matrix (moving bodies) to y. `pockets`
-    numbers the cells of regions that no air touches (0 elsewhere): pressure is free up to a constant there, so their
-    mean is removed.
+    `pockets` numbers the cells of regions that no air touches (0 elsewhere): pressure is free up to a constant there,
+    so their mean is removed.
     """
-    levels = build_hierarchy(system)
-    s = system
-    y = np.zeros_like(x)
-    r = np.zeros_like(x)
-    partial = np.zeros(x.shape[0])
-    scale = float(np.abs(right).max())
+    scale = max(float(right.max()), -float(right.min()))
     if scale == 0.0:
         x[:] = 0.0
         return 0, 0.0
-    if pockets is not None:
-        right = right.copy()
-        remove_means(right, pockets)
-    _apply(s.cx, s.cy, s.cz, s.diagonal, s.top, x, y, partial)
-    if extra is not None:
-        extra(x, y)
-    np.subtract(right, y, out=r)
-    worst = float(np.abs(r).max())
-    z = np.zeros_like(x)
-    p = np.zeros_like(x)
-    old = 0.0
+    h = build_hierarchy(system)
+    s = system
+    half = int(h.shape[0, 2])
+    z, b = np.zeros(h.offset[-1], np.float32), np.zeros(h.offset[-1], np.float32)
+    d, p, y = (np.zeros(h.offset[1], np.float32) for _ in range(3))
+    wet = int(h.shape[0, 3])
+    r = np.zeros_like(x)
+    partial = np.zeros(x.shape[0])
+    plain, split, link, rows, mobility = _coupled_cells(coupling, x.shape, half)
+    pocket_plain, pocket_split, pocket = _pocket_cells(pockets, x.shape, half)
     done = 0
-    while worst > tolerance * scale and done < limit:
-        _precondition(levels, r, z)
-        if pockets is not None:
-            remove_means(z, pockets)
-        _dot(r, z, s.top, partial)
-        new = _sum(partial)
-        if not np.isfinite(new):
-            return done, float("nan")
-        _direction(p, z, new / old if done else 0.0, s.top)
-        _apply(s.cx, s.cy, s.cz, s.diagonal, s.top, p, y, partial)
-        if extra is not None:
-            extra(p, y)
-            _dot(p, y, s.top, partial)
-        curvature = _sum(partial)
-        if curvature <= 0.0:
+    worst = before = np.inf
+    for _ in range(MOST_ROUNDS):
+        (_residual if x.size > SMALL else _residual_serial)(s.cx, s.cy, s.cz, s.diagonal, s.top, x, right, r, partial)
+        if len(plain):
+            couple(x.ravel(), r.ravel(), plain, link, rows, -mobility)
+        remove_means(r.ravel(), pocket_plain, pocket)
+        worst = float(partial.max()) if not (len(plain) or len(pocket)) else float(np.abs(r).max())
+        if not np.isfinite(worst) or worst <= tolerance * scale or done >= limit or worst > 0.5 * before:
             break
-        _advance(x, r, p, y, new / curvature, s.top, partial)
-        worst = float(partial[1:-1].max())
-        old = new
-        done += 1
+        before = worst
+        wanted = tolerance * scale / worst
+        goal = SLACK * wanted if wanted > FINEST_ROUND else max(FINEST_ROUND, SLACK * np.sqrt(wanted))
+        p[:] = d[:] = 0.0
+        (_split if x.size > SMALL else _split_serial)(r, 1.0 / worst, wet, _level(b, h, 0))
+        turns = gradients(
+            h.cx, h.cy, h.cz, h.inverse, h.diagonal, z, b, h.odd, h.offset, h.shape, h.odd_offset, d, p, y,
+            goal, limit - done, split, link, rows, mobility, pocket_split, pocket,
+        )  # fmt: skip
+        if turns < 0:
+            return done, float("nan")
+        done += turns
+        (_add if x.size > SMALL else _add_serial)(x, worst, wet, _level(d, h, 0))
     return done, worst / scale
 
 
-def _sum(partial: Array) -> float:
-    """Sum over slabs, in the same order whatever the number of threads."""
-    return float(partial[1:-1].sum())
+def _level(buffer: Array, h: Hierarchy, n: int) -> Array:
+    """One level as (2, planes, rows, half)."""
+    rows, planes, half, _ = (int(v) for v in h.shape[n])
+    return buffer[h.offset[n] : h.offset[n + 1]].reshape(2, planes, rows, half)
 
 
-def remove_means(a: Array, pockets: Array) -> None:
-    """Subtract from each numbered region its mean."""
-    n = int(pockets.max())
-    flat = pockets.ravel()
-    count = np.bincount(flat, minlength=n + 1)
-    total = np.bincount(flat, weights=a.ravel(), minlength=n + 1)
-    mean = np.where(count > 0, total / np.maximum(count, 1), 0.0)
-    mean[0] = 0.0
-    a -= mean[pockets]
+def _split_index(cells: tuple[Array, ...], shape: tuple[int, ...], half: int) -> Array:
+    """Place of padded cells in a flat array of the layout of `cycle`."""
+    i, j, k = (c.astype(np.int64) for c in cells)
+    return (((i + j + k) % 2 * shape[2] + k) * shape[1] + j) * half + i // 2
 
 
-def _level(cx: Array, cy: Array, cz: Array, diagonal: Array, top: Array) -> Level:
-    inverse = np.divide(np.float32(1.0), diagonal, out=np.zeros_like(diagonal), where=diagonal > 0.0)
-    return Level(cx, cy, cz, inverse, diagonal, top, np.zeros_like(cx), np.zeros_like(cx), np.zeros_like(cx))
+def _coupled_cells(coupling: Coupling | None, shape: tuple[int, ...], half: int) -> tuple[Array, ...]:
+    """Flat places of the coupled cells in both layouts, and only those links that have any."""
+    if coupling is None or not len(coupling.cells):
+        none = np.zeros(0, np.int64)
+        return none, none, none, np.zeros((0, 6)), np.zeros((0, 0))
+    cells = tuple(coupling.cells.T)
+    used, link = np.unique(coupling.link, return_inverse=True)
+    at = (6 * used[:, None] + np.arange(6)).ravel()
+    mobility = np.ascontiguousarray(coupling.mobility[np.ix_(at, at)])
+    plain = np.ravel_multi_index(cells, shape).astype(np.int64)
+    return plain, _split_index(cells, shape, half), link.astype(np.int64), np.ascontiguousarray(coupling.rows), mobility
 
 
-def _precondition(levels: list[Level], r: Array, z: Array) -> None:
-    """z = M^-1 r by one V-cycle."""
-    first = levels[0]
-    first.b[:] = r
-    for n, level in enumerate(levels[:-1]):
-        below = levels[n + 1]
-        big = level.x.size > SMALL
-        down = _smooth_down if big else _smooth_down_serial
-        down(level.cx, level.cy, level.cz, level.inverse, level.top, level.x, level.b)
-        restrict = _restrict if big else _restrict_serial
-        restrict(level.cx, level.cy, level.cz, level.diagonal, level.top, level.x, level.b, level.r, below.b)
-    last = levels[-1]
-    _coarsest(last.cx, last.cy, last.cz, last.inverse, last.top, last.x, last.b)
-    for n in range(len(levels) - 2, -1, -1):
-        level = levels[n]
-        up = _smooth_up if level.x.size > SMALL else _smooth_up_serial
-        up(level.cx, level.cy, level.cz, level.inverse, level.top, level.x, level.b, levels[n + 1].x)
-    z[:] = first.x
+def _pocket_cells(pockets: Array | None, shape: tuple[int, ...], half: int) -> tuple[Array, Array, Array]:
+    if pockets is None:
+        none = np.zeros(0, np.int64)
+        return none, none, none
+    plain = np.flatnonzero(pockets)
+    return plain, _split_index(np.unravel_index(plain, shape), shape, half), pockets.ravel()[plain] - 1
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, inline="always")
-def _relax(cx, cy, cz, inverse, x, b, i, j, k):
-    return (
-        b[i, j, k]
-        + cx[i, j, k] * x[i - 1, j, k]
-        + cx[i + 1, j, k] * x[i + 1, j, k]
-        + cy[i, j, k] * x[i, j - 1, k]
-        + cy[i, j + 1, k] * x[i, j + 1, k]
-        + cz[i, j, k] * x[i, j, k - 1]
-        + cz[i, j, k + 1] * x[i, j, k + 1]
-    ) * inverse[i, j, k]
+def _sort_colours_py(cx, cy, cz, diagonal, wet, out_x, out_y, out_z, out_diagonal, inverse):
+    for jj in prange(cx.shape[1]):
+        j = np.int64(jj)
+        for i in range(cx.shape[0]):
+            m = i // 2
+            for k in range(wet + 1):
+                colour = (i + j + k) % 2
+                out_x[colour, k, j, m] = cx[i, j, k]
+                out_y[colour, k, j, m] = cy[i, j, k]
+                out_z[colour, k, j, m] = cz[i, j, k]
+                d = np.float32(diagonal[i, j, k])
+                out_diagonal[colour, k, j, m] = d
+                inverse[colour, k, j, m] = np.float32(1.0) / d if d > np.float32(0.0) else np.float32(0.0)
 
 
-def _half_sweep_py(cx, cy, cz, inverse, top, x, b, colour):
+def _split_py(r, factor, wet, out):
+    for jj in prange(1, r.shape[1] - 1):
+        j = np.int64(jj)
+        for i in range(1, r.shape[0] - 1):
+            for k in range(1, wet):
+                out[(i + j + k) % 2, k, j, i // 2] = r[i, j, k] * factor
+
+
+def _add_py(x, factor, wet, d):
+    for jj in prange(1, x.shape[1] - 1):
+        j = np.int64(jj)
+        for i in range(1, x.shape[0] - 1):
+            for k in range(1, wet):
+                x[i, j, k] += factor * d[(i + j + k) % 2, k, j, i // 2]
+
+
+def _residual_py(cx, cy, cz, diagonal, top, x, right, r, partial):
+    """r = right - A x in float64; leaves max |r| per plane in `partial`."""
     for ii in prange(1, x.shape[0] - 1):
         i = np.int64(ii)
+        worst = 0.0
         for j in range(1, x.shape[1] - 1):
-            for k in range(1 + (i + j + 1 + colour) % 2, top[i, j], 2):
-                x[i, j, k] = _relax(cx, cy, cz, inverse, x, b, i, j, k)
+            for k in range(1, top[i, j]):
+                a = (
+                    right[i, j, k]
+                    - diagonal[i, j, k] * x[i, j, k]
+                    + cx[i, j, k] * x[i - 1, j, k]
+                    + cx[i + 1, j, k] * x[i + 1, j, k]
+                    + cy[i, j, k] * x[i, j - 1, k]
+                    + cy[i, j + 1, k] * x[i, j + 1, k]
+                    + cz[i, j, k] * x[i, j, k - 1]
+                    + cz[i, j, k + 1] * x[i, j, k + 1]
+                )
+                r[i, j, k] = a
+                worst = max(worst, abs(a))
+        partial[i] = worst
 
 
-_half_sweep = njit(cache=True, parallel=True)(_half_sweep_py)
-_half_sweep_serial = njit(cache=True)(_half_sweep_py)
-
-
-def _make_down(half):
-    def down(cx, cy, cz, inverse, top, x, b):
-        # from zero, the first half sweep needs no neighbours
-        for ii in prange(x.shape[0]):
-            i = np.int64(ii)
-            for j in range(x.shape[1]):
-                for k in range(x.shape[2]):
-                    x[i, j, k] = b[i, j, k] * inverse[i, j, k] * ((i + j + k) % 2 == 0)
-        half(cx, cy, cz, inverse, top, x, b, 1)
-        half(cx, cy, cz, inverse, top, x, b, 0)
-        half(cx, cy, cz, inverse, top, x, b, 1)
-
-    return down
-
-
-_smooth_down = njit(cache=True, parallel=True)(_make_down(_half_sweep))
-_smooth_down_serial = njit(cache=True)(_make_down(_half_sweep_serial))
-
-
-def _make_up(half):
-    def up(cx, cy, cz, inverse, top, x, b, coarse):
-        for ii in prange(1, x.shape[0] - 1):
-            i = np.int64(ii)
-            for j in range(1, x.shape[1] - 1):
-                for k in range(1, top[i, j]):
-                    if inverse[i, j, k] > 0.0:
-                        x[i, j, k] += coarse[(i + 1) // 2, (j + 1) // 2, (k + 1) // 2]
-        half(cx, cy, cz, inverse, top, x, b, 1)
-        half(cx, cy, cz, inverse, top, x, b, 0)
-        half(cx, cy, cz, inverse, top, x, b, 1)
-        half(cx, cy, cz, inverse, top, x, b, 0)
-
-    return up
-
-
-_smooth_up = njit(cache=True, parallel=True)(_make_up(_half_sweep))
-_smooth_up_serial = njit(cache=True)(_make_up(_half_sweep_serial))
-
-
-@njit(cache=True)
-def _coarsest(cx, cy, cz, inverse, top, x, b):
-    x[:] = 0.0
-    for _s in range(COARSEST_SWEEPS):
-        for c in range(2):
-            _half_sweep_serial(cx, cy, cz, inverse, top, x, b, c)
-    for _s in range(COARSEST_SWEEPS):
-        for c in range(2):
-            _half_sweep_serial(cx, cy, cz, inverse, top, x, b, 1 - c)
-
-
-def _restrict_py(cx, cy, cz, diagonal, top, x, b, r, coarse):
-    """Residual of the fine level, summed over the children of each coarse cell."""
-    for ii in prange(1, coarse.shape[0] - 1):
-        i = np.int64(ii)
-        for fi in range(2 * i - 1, min(2 * i + 1, x.shape[0] - 1)):
-            for j in range(1, x.shape[1] - 1):
-                for k in range(1, top[fi, j]):
-                    r[fi, j, k] = (
-                        b[fi, j, k]
-                        - diagonal[fi, j, k] * x[fi, j, k]
-                        + cx[fi, j, k] * x[fi - 1, j, k]
-                        + cx[fi + 1, j, k] * x[fi + 1, j, k]
-                        + cy[fi, j, k] * x[fi, j - 1, k]
-                        + cy[fi, j + 1, k] * x[fi, j + 1, k]
-                        + cz[fi, j, k] * x[fi, j, k - 1]
-                        + cz[fi, j, k + 1] * x[fi, j, k + 1]
-                    )
-                for k in range(max(1, top[fi, j]), x.shape[2] - 1):
-                    r[fi, j, k] = 0.0
-        for j in range(1, coarse.shape[1] - 1):
-            for k in range(1, coarse.shape[2] - 1):
-                total = np.float32(0.0)
-                for fi in range(2 * i - 1, min(2 * i + 1, x.shape[0] - 1)):
-                    for fj in range(2 * j - 1, min(2 * j + 1, x.shape[1] - 1)):
-                        for fk in range(2 * k - 1, min(2 * k + 1, x.shape[2] - 1)):
-                            total += r[fi, fj, fk]
-                coarse[i, j, k] = total
-
-
-_restrict = njit(cache=True, parallel=True)(_restrict_py)
-_restrict_serial = njit(cache=True)(_restrict_py)
-
-
-def _coarsen_py(cx, cy, cz, diagonal, top, coarse_x, coarse_y, coarse_z, coarse_diagonal, coarse_top):
+def _coarsen_py(cx, cy, cz, diagonal, coarse_x, coarse_y, coarse_z, coarse_diagonal):
     half = np.float32(0.5)
     for ii in prange(1, coarse_x.shape[0] - 1):
         i = np.int64(ii)
         i0, i1 = 2 * i - 1, min(2 * i, cx.shape[0] - 2)
         for j in range(1, coarse_x.shape[1] - 1):
             j0, j1 = 2 * j - 1, min(2 * j, cx.shape[1] - 2)
-            highest = 1
             for k in range(1, coarse_x.shape[2] - 1):
                 k0, k1 = 2 * k - 1, min(2 * k, cx.shape[2] - 2)
                 tx = ty = tz = np.float32(0.0)
@@ -295,84 +250,33 @@ def _coarsen_py(cx, cy, cz, diagonal, top, coarse_x, coarse_y, coarse_z, coarse_
                 for fi in range(i0, i1 + 1):
                     for fj in range(j0, j1 + 1):
                         for fk in range(k0, k1 + 1):
-                            d += diagonal[fi, fj, fk]
+                            d += np.float32(diagonal[fi, fj, fk])
                             if fi == i0:
-                                tx += cx[fi, fj, fk]
+                                tx += np.float32(cx[fi, fj, fk])
                             else:
-                                d -= np.float32(2.0) * cx[fi, fj, fk]
+                                d -= np.float32(2.0) * np.float32(cx[fi, fj, fk])
                             if fj == j0:
-                                ty += cy[fi, fj, fk]
+                                ty += np.float32(cy[fi, fj, fk])
                             else:
-                                d -= np.float32(2.0) * cy[fi, fj, fk]
+                                d -= np.float32(2.0) * np.float32(cy[fi, fj, fk])
                             if fk == k0:
-                                tz += cz[fi, fj, fk]
+                                tz += np.float32(cz[fi, fj, fk])
                             else:
-                                d -= np.float32(2.0) * cz[fi, fj, fk]
+                                d -= np.float32(2.0) * np.float32(cz[fi, fj, fk])
                 coarse_x[i, j, k] = half * tx
                 coarse_y[i, j, k] = half * ty
                 coarse_z[i, j, k] = half * tz
                 # rounding must not leave a speck of diagonal where a whole coarse cell stands alone
                 coarse_diagonal[i, j, k] = half * d if d > np.float32(1e-4) else np.float32(0.0)
-                if d > np.float32(1e-4):
-                    highest = k + 1
-            coarse_top[i, j] = highest
 
 
+_sort_colours = njit(cache=True, parallel=True)(_sort_colours_py)
+_sort_colours_serial = njit(cache=True)(_sort_colours_py)
+_split = njit(cache=True, parallel=True)(_split_py)
+_split_serial = njit(cache=True)(_split_py)
+_add = njit(cache=True, parallel=True)(_add_py)
+_add_serial = njit(cache=True)(_add_py)
+_residual = njit(cache=True, parallel=True)(_residual_py)
+_residual_serial = njit(cache=True)(_residual_py)
 _coarsen = njit(cache=True, parallel=True)(_coarsen_py)
 _coarsen_serial = njit(cache=True)(_coarsen_py)
-
-
-@njit(cache=True, parallel=True)
-def _apply(cx, cy, cz, diagonal, top, x, y, partial):
-    """y = A x; leaves x.y per slab in `partial` (a sum here would be split among threads)."""
-    for ii in prange(1, x.shape[0] - 1):
-        i = np.int64(ii)
-        total = 0.0
-        for j in range(1, x.shape[1] - 1):
-            for k in range(1, top[i, j]):
-                a = (
-                    diagonal[i, j, k] * x[i, j, k]
-                    - cx[i, j, k] * x[i - 1, j, k]
-                    - cx[i + 1, j, k] * x[i + 1, j, k]
-                    - cy[i, j, k] * x[i, j - 1, k]
-                    - cy[i, j + 1, k] * x[i, j + 1, k]
-                    - cz[i, j, k] * x[i, j, k - 1]
-                    - cz[i, j, k + 1] * x[i, j, k + 1]
-                )
-                y[i, j, k] = a
-                total += a * x[i, j, k]
-        partial[i] = total
-
-
-@njit(cache=True, parallel=True)
-def _dot(a, b, top, partial):
-    for ii in prange(1, a.shape[0] - 1):
-        i = np.int64(ii)
-        total = 0.0
-        for j in range(1, a.shape[1] - 1):
-            for k in range(1, top[i, j]):
-                total += a[i, j, k] * b[i, j, k]
-        partial[i] = total
-
-
-@njit(cache=True, parallel=True)
-def _direction(p, z, beta, top):
-    for ii in prange(1, p.shape[0] - 1):
-        i = np.int64(ii)
-        for j in range(1, p.shape[1] - 1):
-            for k in range(1, top[i, j]):
-                p[i, j, k] = z[i, j, k] + beta * p[i, j, k]
-
-
-@njit(cache=True, parallel=True)
-def _advance(x, r, p, y, alpha, top, partial):
-    """x += alpha p, r -= alpha y; leaves max |r| per slab in `partial`."""
-    for ii in prange(1, x.shape[0] - 1):
-        i = np.int64(ii)
-        worst = 0.0
-        for j in range(1, x.shape[1] - 1):
-            for k in range(1, top[i, j]):
-                x[i, j, k] += alpha * p[i, j, k]
-                r[i, j, k] -= alpha * y[i, j, k]
-                worst = max(worst, abs(r[i, j, k]))
-        partial[i] = worst

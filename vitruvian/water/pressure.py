@@ -18,58 +18,22 @@ Bridson 2007 for one rigid body).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
 
 from vitruvian.errors import Diverged
+from vitruvian.water.boundary import Boundary, open_boundary
 from vitruvian.water.model import Tank
-from vitruvian.water.multigrid import System, solve
+from vitruvian.water.multigrid import Coupling, System, solve
+from vitruvian.water.pockets import find_pockets
 from vitruvian.water.state import WaterState
+
+__all__ = ["Boundary", "Projection", "divergence", "open_boundary", "project"]
 
 Array = np.ndarray
 THETA_MIN = 1e-3  # smaller distances to the surface change the force by less than rounding in the trials
-
-
-def _zeros6() -> Array:
-    return np.zeros((0, 6))
-
-
-@dataclass
-class Boundary:
-    """Bodies as the grid sees them. Without bodies everything is open and there are no links."""
-
-    open_x: Array  # open part of each x-face, shape (nx + 1, ny, nz)
-    open_y: Array
-    open_z: Array
-    volume: Array  # open part of each cell, shape (nx, ny, nz)
-    body_x: Array  # velocity [m/s] of the body at each x-face, 0 where no body is near
-    body_y: Array
-    body_z: Array
-    psi: Array | None = None  # nodal signed distance to the nearest body [m], negative inside; None without bodies
-    cells: Array = field(default_factory=lambda: np.zeros((0, 3), np.int64))  # boundary cells, one row per (cell, link)
-    cell_link: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    rows: Array = field(default_factory=_zeros6)  # g_c about the link's origin, (angular, linear), world axes
-    link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
-    link_y: Array | None = None
-    link_z: Array | None = None
-    triangle: Array | None = None  # nearest triangle of each node, counted over all skins, -1 beyond the band
-    origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
-    box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
-
-    @property
-    def links(self) -> int:
-        return len(self.origins)
-
-
-def open_boundary(tank: Tank) -> Boundary:
-    """A tank without bodies."""
-    nx, ny, nz = tank.shape
-    sx, sy, sz = (nx + 1, ny, nz), (nx, ny + 1, nz), (nx, ny, nz + 1)
-    return Boundary(
-        np.ones(sx), np.ones(sy), np.ones(sz), np.ones(tank.shape), np.zeros(sx), np.zeros(sy), np.zeros(sz)
-    )
 
 
 @dataclass
@@ -110,20 +74,17 @@ def project(
         tank.open_sides(), outside, system.cx, system.cy, system.cz, system.diagonal, system.top, right, x,
     )  # fmt: skip
     impulses = np.zeros((b.links, 6))
-    extra = None
+    coupling = None
     if mobility is not None and b.links and np.any(mobility):
         cells = b.cells + 1
         active = system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0
-        cells, link, rows = cells[active], b.cell_link[active], b.rows[active]
-        weight = rho * h**3
-
-        def extra(p: Array, y: Array) -> None:
-            _couple(p, y, cells, link, rows, mobility, weight, b.links)
-
-    pockets = _pockets(system) if (b.psi is not None or not tank.free_surface) else None
+        coupling = Coupling(cells[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
     iterations, residual = solve(
-        system, right, x, tolerance=tank.tolerance if tolerance is None else tolerance, extra=extra, pockets=pockets
-    )
+        system, right, x,
+        tolerance=tank.tolerance if tolerance is None else tolerance,
+        coupling=coupling,
+        pockets=find_pockets(system) if b.psi is not None or not tank.free_surface else None,
+    )  # fmt: skip
     if not np.isfinite(residual):
         raise Diverged("water", "the pressure solve met a value that is not a number")
     if residual > 1e-2:
@@ -158,13 +119,6 @@ def _outside_pressure(tank: Tank, state: WaterState, dt: float) -> Array:
     """P beyond open sides at the height of each layer of cells: calm water at the rest level; shape (nz,)."""
     z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * tank.cell
     return dt / tank.cell * np.maximum(0.0, -tank.gravity[2] * (tank.rest_level - z))
-
-
-def _pockets(system: System) -> Array | None:
-    """Numbers the regions whose pressure nothing fixes; None if there are none."""
-    label = np.zeros(system.diagonal.shape, np.int64)
-    count = _flood(system.cx, system.cy, system.cz, system.diagonal, label)
-    return label if count else None
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -334,94 +288,8 @@ def _jump(phi_low, phi_high, p_low, p_high):
 
 
 @njit(cache=True)
-def _couple(p, y, cells, link, rows, mobility, weight, links):
-    """y += weight G S G^T p."""
-    wrench = np.zeros(6 * links)
-    for n in range(cells.shape[0]):
-        value = p[cells[n, 0], cells[n, 1], cells[n, 2]]
-        for a in range(6):
-            wrench[6 * link[n] + a] += rows[n, a] * value
-    twist = np.zeros(6 * links)
-    for a in range(6 * links):
-        total = 0.0
-        for c in range(6 * links):
-            total += mobility[a, c] * wrench[c]
-        twist[a] = total * weight
-    for n in range(cells.shape[0]):
-        total = 0.0
-        for a in range(6):
-            total += rows[n, a] * twist[6 * link[n] + a]
-        y[cells[n, 0], cells[n, 1], cells[n, 2]] += total
-
-
-@njit(cache=True)
 def _gather(p, cells, link, rows, weight, impulses):
     for n in range(cells.shape[0]):
         value = weight * p[cells[n, 0], cells[n, 1], cells[n, 2]]
         for a in range(6):
             impulses[link[n], a] += rows[n, a] * value
-
-
-@njit(cache=True)
-def _flood(cx, cy, cz, diagonal, label):
-    """Mark cells connected to a known pressure with -1, then number the remaining regions; returns their count."""
-    sx, sy, sz = diagonal.shape
-    stack = np.empty((diagonal.size, 3), np.int32)
-    size = 0
-    for i in range(1, sx - 1):
-        for j in range(1, sy - 1):
-            for k in range(1, sz - 1):
-                d = diagonal[i, j, k]
-                if d > 0.0:
-                    s = cx[i, j, k] + cx[i + 1, j, k] + cy[i, j, k] + cy[i, j + 1, k] + cz[i, j, k] + cz[i, j, k + 1]
-                    if d - s > 1e-9 * d:
-                        label[i, j, k] = -1
-                        stack[size, 0], stack[size, 1], stack[size, 2] = i, j, k
-                        size += 1
-    _spread(cx, cy, cz, label, stack, size, -1)
-    count = 0
-    for i in range(1, sx - 1):
-        for j in range(1, sy - 1):
-            for k in range(1, sz - 1):
-                if diagonal[i, j, k] > 0.0 and label[i, j, k] == 0:
-                    count += 1
-                    label[i, j, k] = count
-                    stack[0, 0], stack[0, 1], stack[0, 2] = i, j, k
-                    _spread(cx, cy, cz, label, stack, 1, count)
-    for i in range(sx):
-        for j in range(sy):
-            for k in range(sz):
-                if label[i, j, k] < 0:
-                    label[i, j, k] = 0
-    return count
-
-
-@njit(cache=True)
-def _spread(cx, cy, cz, label, stack, size, mark):
-    while size > 0:
-        size -= 1
-        i, j, k = stack[size, 0], stack[size, 1], stack[size, 2]
-        for n in range(6):
-            a, b, c = i, j, k
-            if n == 0:
-                open_ = cx[i, j, k]
-                a -= 1
-            elif n == 1:
-                open_ = cx[i + 1, j, k]
-                a += 1
-            elif n == 2:
-                open_ = cy[i, j, k]
-                b -= 1
-            elif n == 3:
-                open_ = cy[i, j + 1, k]
-                b += 1
-            elif n == 4:
-                open_ = cz[i, j, k]
-                c -= 1
-            else:
-                open_ = cz[i, j, k + 1]
-                c += 1
-            if open_ > 0.0 and label[a, b, c] == 0:
-                label[a, b, c] = mark
-                stack[size, 0], stack[size, 1], stack[size, 2] = a, b, c
-                size += 1

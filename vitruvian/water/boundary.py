@@ -1,0 +1,51 @@
+"""Bodies as the grid sees them: which part of each face they leave open, how they move there, and on which link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vitruvian.water.model import Tank
+
+Array = np.ndarray
+
+
+def _zeros6() -> Array:
+    return np.zeros((0, 6))
+
+
+@dataclass
+class Boundary:
+    """Bodies as the grid sees them. Without bodies everything is open and there are no links."""
+
+    open_x: Array  # open part of each x-face, shape (nx + 1, ny, nz)
+    open_y: Array
+    open_z: Array
+    volume: Array  # open part of each cell, shape (nx, ny, nz)
+    body_x: Array  # velocity [m/s] of the body at each x-face, 0 where no body is near
+    body_y: Array
+    body_z: Array
+    psi: Array | None = None  # nodal signed distance to the nearest body [m], negative inside; None without bodies
+    cells: Array = field(default_factory=lambda: np.zeros((0, 3), np.int64))  # boundary cells, one row per (cell, link)
+    cell_link: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    rows: Array = field(default_factory=_zeros6)  # g_c about the link's origin, (angular, linear), world axes
+    link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
+    link_y: Array | None = None
+    link_z: Array | None = None
+    triangle: Array | None = None  # nearest triangle of each node, counted over all skins, -1 beyond the band
+    origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
+    box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
+
+    @property
+    def links(self) -> int:
+        return len(self.origins)
+
+
+def open_boundary(tank: Tank) -> Boundary:
+    """A tank without bodies."""
+    nx, ny, nz = tank.shape
+    sx, sy, sz = (nx + 1, ny, nz), (nx, ny + 1, nz), (nx, ny, nz + 1)
+    return Boundary(
+        np.ones(sx), np.ones(sy), np.ones(sz), np.ones(tank.shape), np.zeros(sx), np.zeros(sy), np.zeros(sz)
+    )
