@@ -9,7 +9,7 @@ from vitruvian.mesh import box, sphere
 
 def _on(shape, velocity=(0.0, 0.0, 0.0), lift=0.0, water=None):
     vertices, faces = shape
-    x = np.asarray(vertices, float) + [0.3, -0.2, lift]
+    x = np.asarray(vertices, float) + np.array([0.3, -0.2, lift])
     v = np.broadcast_to(np.asarray(velocity, float), x.shape).copy()
     links = np.zeros(len(faces), np.int64)
     return x, (water or StillWater()).forces(x, v, np.asarray(faces), links, 1)

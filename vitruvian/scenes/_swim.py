@@ -9,6 +9,7 @@ import numpy as np
 
 from vitruvian.anatomy import Body, human
 from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
+from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
 from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim.pilot import Command, Pilot
@@ -34,6 +35,8 @@ PARAMETERS: dict[str, Parameter] = {
     "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
+    "flesh": Parameter("skinning", "how the skin follows the bones", choices=("skinning", "elements")),
+    "spacing": Parameter(0.03, "of the flesh's lattice", "m", low=0.008, high=0.05),
     **_swim_drive.PARAMETERS,
     "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
     "cell": Parameter(0.055, "edge of a water cell", "m", low=0.01, high=0.1),
@@ -42,9 +45,9 @@ PARAMETERS: dict[str, Parameter] = {
     "speed": Parameter(START_SPEED, "at the start", "m/s", low=0.0, high=3.0),
 }  # fmt: skip
 QUALITIES: dict[str, dict[str, Any]] = {
-    "draft": {"cell": 0.055, "steps": 2, "triangles": 8000},
-    "standard": {"cell": 0.036, "steps": 4, "triangles": 12000},
-    "seed": {"cell": 0.02, "steps": 4, "triangles": 24000},
+    "draft": {"cell": 0.055, "steps": 2, "triangles": 8000, "spacing": 0.03},
+    "standard": {"cell": 0.036, "steps": 4, "triangles": 12000, "spacing": 0.02},
+    "seed": {"cell": 0.02, "steps": 4, "triangles": 24000, "spacing": 0.01},
 }
 
 
@@ -60,6 +63,10 @@ def water(parameters: Settings) -> StillWater | Tank:
     if parameters["water"] == "still":
         return StillWater()
     return pool(parameters["cell"])
+
+
+def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:
+    return body_flesh(body, spacing=parameters["spacing"]) if parameters["flesh"] == "elements" else None
 
 
 def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tuple[Array, Array]:
@@ -91,7 +98,7 @@ def stroke_world(
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     simulation = SwimSimulation(
         body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"],
-        muscles=parameters["actuation"] != "course", **options,
+        muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
 

@@ -28,6 +28,7 @@ from vitruvian.world.world import World
 BALL = 0.2  # radius [m]
 BOX = (0.5, 0.3, 0.2)  # [m]
 LEVEL = 0.0
+HUMAN = ("lungs", "water", "cell", "steps", "triangles")  # settings of the human alone
 
 
 def ball_draught(ratio: float, radius: float = BALL) -> float:
@@ -35,6 +36,10 @@ def ball_draught(ratio: float, radius: float = BALL) -> float:
     roots = np.roots([-1.0, 3.0 * radius, 0.0, -4.0 * ratio * radius**3])
     real = roots[np.abs(roots.imag) < 1e-9].real
     return float(real[(real >= -1e-12) & (real <= 2.0 * radius + 1e-12)][0])
+
+
+def human_quality(name: str) -> dict[str, Any]:
+    return {key: value for key, value in QUALITIES[name].items() if key in HUMAN}
 
 
 def build(parameters: Mapping[str, Any]) -> World:
@@ -116,8 +121,8 @@ scene = Scene(
         "triangles": PARAMETERS["triangles"],
     },
     qualities={
-        "draft": {"cells": 28, **QUALITIES["draft"]},
-        "standard": {"cells": 48, **QUALITIES["standard"]},
-        "seed": {"cells": 96, **QUALITIES["seed"]},
+        "draft": {"cells": 28, **human_quality("draft")},
+        "standard": {"cells": 48, **human_quality("standard")},
+        "seed": {"cells": 96, **human_quality("seed")},
     },
 )

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.skin_flesh import BodyFlesh
 from vitruvian.anatomy.skinning import BoundSkin
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.control.rhythm import GROUPS, muscle_groups
@@ -35,6 +36,7 @@ from vitruvian.water.forces import FORCES
 from vitruvian.world.body import Push, muscle_radii
 from vitruvian.world.stage import SKIN, WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface
 from vitruvian.world.stage import SurfaceFrame as Patch
+from vitruvian.world.swim_flesh import FleshMotion, FleshSkin
 
 Array = np.ndarray
 HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
@@ -64,9 +66,10 @@ def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, *, deep: 
 
 @dataclass
 class SwimState(SwimmerState):
-    """A swimmer, and the water if it is simulated."""
+    """A swimmer, the water if it is simulated, the flesh if it is there."""
 
     water: WaterState | None = None
+    flesh: FleshMotion | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class SwimSimulation:
         skin: BoundSkin,
         *,
         water: StillWater | Tank,
+        flesh: BodyFlesh | None = None,
         q: Array | None = None,
         v: Array | None = None,
         forces: str = "pressure",
@@ -113,9 +117,9 @@ class SwimSimulation:
         marks: Callable[[float], Array] | None = None,
         drawn: bool = True,
     ):
-        """forces: "pressure" solves bones and water together, "velocity" is the documents' interleaved scheme. muscles
-        False takes the muscles away (torques then do all the work). q, v: start. marks: points [m] (n, 3) to show at a
-        time, such as a ball to follow."""
+        """flesh: finite elements under the skin, None for skinning alone. forces: "pressure" solves bones and water
+        together, "velocity" is the documents' interleaved scheme. muscles False takes the muscles away (torques then do
+        all the work). q, v: start. marks: points [m] (n, 3) to show at a time, such as a ball to follow."""
         if not body.free_root:
             raise InputError("a swimmer needs a free pelvis")
         if forces not in FORCES:
@@ -128,7 +132,8 @@ class SwimSimulation:
         self.cameras, self.meshes, self.drawn, self.marks = tuple(cameras), tuple(meshes), drawn, marks
         self.muscles: MuscleModel = body.muscles if muscles else MuscleBuilder(s).build()
         self.stepper = BodyStepper(s, self.muscles)
-        self.mechanism = BodyInWater(self.stepper, skin)
+        self.fleshed = None if flesh is None else FleshSkin(body, skin, flesh)
+        self.mechanism = BodyInWater(self.stepper, self.fleshed or skin)
         self.groups = muscle_groups(body)
 
     def new_stepper(self) -> BodyStepper:
@@ -150,6 +155,7 @@ class SwimSimulation:
             link_force=np.zeros((len(self.skin.names), 6)),
             drive=np.zeros(s.n_v),
             book=Book(),
+            flesh=None if self.fleshed is None else self.fleshed.start(self.q0),
         )
         if isinstance(self.water, Tank):
             self.mechanism.forget()
@@ -160,6 +166,8 @@ class SwimSimulation:
 
     def step(self, state: SwimState, controls: Any, time: float, dt: float) -> None:
         actuation = self._actuation(state, controls, dt)
+        if self.fleshed is not None and state.flesh is not None:
+            self.fleshed.recall(state.flesh)
         self.mechanism.begin(state, actuation)
         if isinstance(self.water, Tank):
             assert state.water is not None
@@ -168,6 +176,9 @@ class SwimSimulation:
         else:
             self.mechanism.step_still(state, self.water, time, dt)
         self.mechanism.end(state, dt)
+        if self.fleshed is not None and state.flesh is not None:
+            self.fleshed.follow(state.flesh, bone_poses(self.body.skeleton, state.q), dt)
+            self.mechanism.forget()
         self._push(state, time + dt)
 
     def stage(self) -> Stage:
@@ -207,7 +218,9 @@ class SwimSimulation:
         poses = np.concatenate(
             [placed[:, :3, 3], Rotation.from_matrix(placed[:, :3, :3]).as_quat(scalar_first=True)], axis=1
         )
-        skin = self.skin.place(placed)
+        if self.fleshed is not None and state.flesh is not None:
+            self.fleshed.recall(state.flesh)
+        skin = (self.fleshed or self.skin).place(placed)
         signals = self._signals(state, placed, skin.vertices)
         for x in self.measures:
             value = np.asarray(x.value(now), dtype=float)
