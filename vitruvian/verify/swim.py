@@ -23,6 +23,7 @@ from vitruvian.control.rhythm import (
     stroke_names,
 )
 from vitruvian.control.rhythm.learning import STILL, target
+from vitruvian.verify import _swim_water
 from vitruvian.verify.book import Finding, claim, worst
 
 RATE = 0.75  # [1/s]
@@ -105,6 +106,30 @@ def length_rates_and_accelerations_are_those_of_the_motion() -> Finding:
             numeric = (after - before)[:2] / (2.0 * h)
             errors.append(float((np.abs(numeric - here[1:]) / np.abs(here[1:]).max(axis=1, keepdims=True)).max()))
     return Finding.error(worst(errors), 1e-6, "relative", "846 muscles, 4 strokes, 4 instants")
+
+
+@claim
+def a_floating_human_displaces_his_mass() -> Finding:
+    """Mass of the water that a relaxed human displaces in the end, over his own; normal and full lungs."""
+    return _swim_water.displaced_mass()
+
+
+@claim
+def empty_lungs_sink_and_full_ones_float() -> Finding:
+    """Height of the centre of mass after ten seconds, empty less full lungs."""
+    return _swim_water.sinking()
+
+
+@claim
+def impulses_on_the_body_are_its_momentum() -> Finding:
+    """Momentum that a swimmer gained less impulses of water and weight, over a whole stroke."""
+    return _swim_water.booked_momentum()
+
+
+@claim
+def forces_on_body_and_water_are_equal_and_opposite() -> Finding:
+    """Momentum of water and swimmer together in a tank, less what the walls gave, over a part of a stroke."""
+    return _swim_water.shared_momentum()
 
 
 @cache

@@ -160,7 +160,7 @@ class SwimSimulation:
         if isinstance(self.water, Tank):
             self.mechanism.forget()
             state.water = fill(self.water, seed=int(rng.integers(2**31)), mechanism=self.mechanism, body=state)
-            follow(self.water, state.water, self._middle(state), axes=(0, 1))
+            self._follow(state)
         self._push(state, 0.0)
         return state
 
@@ -172,7 +172,7 @@ class SwimSimulation:
         if isinstance(self.water, Tank):
             assert state.water is not None
             step_water(self.water, state.water, dt, mechanism=self.mechanism, body=state, forces=self.forces)
-            follow(self.water, state.water, self._middle(state), axes=(0, 1))
+            self._follow(state)
         else:
             self.mechanism.step_still(state, self.water, time, dt)
         self.mechanism.end(state, dt)
@@ -264,6 +264,13 @@ class SwimSimulation:
 
     def _level(self) -> float:
         return self.water.rest_level if isinstance(self.water, Tank) else self.water.level
+
+    def _follow(self, state: SwimState) -> None:
+        """Move the window after the body; a tank with walls stays where it is."""
+        assert state.water is not None
+        assert isinstance(self.water, Tank)
+        if not self.water.closed:
+            follow(self.water, state.water, self._middle(state), axes=(0, 1))
 
     def _middle(self, state: SwimState) -> Array:
         """Middle of the body's extent along the water, where the window should be."""

@@ -1,0 +1,87 @@
+"""Six swimmers in six lanes, as in the documents' comparison: what drives them, what flesh and what water they have.
+
+    lane                    differs from the first in
+    cpg                     nothing: muscles driven by pattern generators, simulated water
+    spline                  wanted lengths from closed splines instead of oscillators
+    inverse_dynamics        joint torques by inverse dynamics, no stronger than the muscles
+    pd                      joint torques of springs and dampers, no stronger than the muscles
+    skinning                the skin follows the bones without flesh
+    still_water             a force law in water that stands still
+
+Every lane has a window of water of its own. With `--set flesh=skinning` all lanes are skinned, which is much faster and
+makes the fifth the same as the first.
+
+    vitruvian run swim-compare --set water=still        all six in still water, in a minute
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
+from vitruvian.scenes._swim_lanes import Lanes, LanesController
+from vitruvian.world.recording import Recording
+from vitruvian.world.scene import Report, Scene
+from vitruvian.world.world import World
+
+DOCUMENTS = {
+    "cpg": 0.973,
+    "spline": 0.956,
+    "inverse_dynamics": 0.954,
+    "pd": 0.889,
+    "skinning": 0.916,
+    "still_water": 0.614,
+}  # [m/s] Si 2013, table 6.1
+CHANGES: dict[str, dict[str, Any]] = {
+    "cpg": {},
+    "spline": {"control": "spline"},
+    "inverse_dynamics": {"actuation": "inverse-dynamics"},
+    "pd": {"actuation": "pd"},
+    "skinning": {"flesh": "skinning"},
+    "still_water": {"water": "still"},
+}
+APART = 2.6  # [m] between lanes
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    worlds = {
+        name: stroke_world("crawl", {**parameters, "physics": "dynamic", **change}, drawn=False)
+        for name, change in CHANGES.items()
+    }
+    lanes = Lanes({name: w.simulation for name, w in worlds.items()}, APART)  # type: ignore[misc]
+    controller = LanesController([w.controller for w in worlds.values()])
+    first = worlds["cpg"]
+    return World(lanes, controller, frame_rate=first.frame_rate, substeps=first.substeps)
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    report = Report()
+    time, rate = recording.time, parameters["rate"]
+    whole = int(np.floor((time[-1] + 1e-6) * rate))
+    if whole < 2:
+        return report
+    speeds = {}
+    for name, told in DOCUMENTS.items():
+        y = np.interp([1.0 / rate, whole / rate], time, -recording.signals[f"place_{name}"][:, 1])
+        speeds[name] = float((y[1] - y[0]) * rate / (whole - 1))
+        report.metrics[f"speed_{name}"] = speeds[name]
+        report.metrics[f"documents_{name}"] = told
+    report.metrics["mean_speed"] = speeds["cpg"]
+    report.checks["all six swim forward"] = min(speeds.values()) > 0.0
+    report.checks["still water is slowest"] = speeds["still_water"] <= min(speeds.values())
+    return report
+
+
+scene = Scene(
+    name="swim-compare",
+    summary="six swimmers side by side: CPG, spline, inverse dynamics, PD, skinning, still water",
+    answers="Si 2013, table 6.1",
+    seconds=4.5,
+    build=build,
+    check=check,
+    parameters=PARAMETERS,
+    qualities=QUALITIES,
+)
