@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.interpolate import linear, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
@@ -30,16 +29,17 @@ def advect_velocity(
     flow = (state.u, state.v, state.w)
     results = []
     for axis, f in enumerate(fields):
-        offset = np.full(3, 0.5)
-        offset[axis] = 0.0
         forward, low, high = np.zeros_like(f), np.empty_like(f), np.empty_like(f)
-        _forward(f, axis, offset, *flow, state.phi, reach, courant, forward, low, high)
+        _forward(f, axis, *flow, state.phi, reach, courant, forward, low, high)
         if tank.advection == "maccormack":
             out = np.zeros_like(f)
-            _correct(f, axis, offset, *flow, state.phi, reach, courant, forward, low, high, out)
+            _correct(f, axis, *flow, state.phi, reach, courant, forward, low, high, out)
             forward = out
         results.append(forward)
     state.u, state.v, state.w = results
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, inline="always")
@@ -55,30 +55,81 @@ def _near(phi, axis, i, j, k, reach):
     return k > 0 and phi[i, j, k - 1] < reach
 
 
-@njit(cache=True, parallel=True)
-def _forward(f, axis, offset, u, v, w, phi, reach, courant, out, low, high):
+@njit(cache=True, inline="always")
+def _at_face(u, v, w, axis, i, j, k):
+    """Velocity at the middle of a face: its own component, and the means of the four nearest of the others."""
+    nx, ny, nz = u.shape[0] - 1, v.shape[1] - 1, w.shape[2] - 1
+    if axis == 0:
+        p, q = max(i - 1, 0), min(i, nx - 1)
+        return (
+            u[i, j, k],
+            0.25 * (v[p, j, k] + v[p, j + 1, k] + v[q, j, k] + v[q, j + 1, k]),
+            0.25 * (w[p, j, k] + w[p, j, k + 1] + w[q, j, k] + w[q, j, k + 1]),
+        )
+    if axis == 1:
+        p, q = max(j - 1, 0), min(j, ny - 1)
+        return (
+            0.25 * (u[i, p, k] + u[i + 1, p, k] + u[i, q, k] + u[i + 1, q, k]),
+            v[i, j, k],
+            0.25 * (w[i, p, k] + w[i, p, k + 1] + w[i, q, k] + w[i, q, k + 1]),
+        )
+    p, q = max(k - 1, 0), min(k, nz - 1)
+    return (
+        0.25 * (u[i, j, p] + u[i + 1, j, p] + u[i, j, q] + u[i + 1, j, q]),
+        0.25 * (v[i, j, p] + v[i, j + 1, p] + v[i, j, q] + v[i, j + 1, q]),
+        w[i, j, k],
+    )
+
+
+@njit(cache=True, inline="always")
+def _corner(f, x, y, z):
+    """Place in the flat array of the lowest of the eight samples about a point, and the point's place among them."""
     nx, ny, nz = f.shape
+    x = min(max(x, 0.0), nx - 1.0)
+    y = min(max(y, 0.0), ny - 1.0)
+    z = min(max(z, 0.0), nz - 1.0)
+    p, q, r = min(int(x), nx - 2), min(int(y), ny - 2), min(int(z), nz - 2)
+    # unsigned, so that no load asks whether its index counts from the end
+    return np.uint64((p * ny + q) * nz + r), x - p, y - q, z - r
+
+
+@njit(cache=True, inline="always")
+def _linear(f, flat, x, y, z):
+    """Trilinear value at index coordinates; constant beyond the outermost samples."""
+    at, a, b, c = _corner(f, x, y, z)
+    one, row, slab = np.uint64(1), np.uint64(f.shape[2]), np.uint64(f.shape[1] * f.shape[2])
+    f00 = flat[at] + c * (flat[at + one] - flat[at])
+    f01 = flat[at + row] + c * (flat[at + row + one] - flat[at + row])
+    at += slab
+    f10 = flat[at] + c * (flat[at + one] - flat[at])
+    f11 = flat[at + row] + c * (flat[at + row + one] - flat[at + row])
+    f0 = f00 + b * (f01 - f00)
+    f1 = f10 + b * (f11 - f10)
+    return f0 + a * (f1 - f0)
+
+
+@njit(cache=True, parallel=True)
+def _forward(f, axis, u, v, w, phi, reach, courant, out, low, high):
+    nx, ny, nz = f.shape
+    flat, fu, fv, fw = f.ravel(), u.ravel(), v.ravel(), w.ravel()
+    ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
+    one, row, slab = np.uint64(1), np.uint64(nz), np.uint64(ny * nz)
     for ii in prange(nx):
         i = np.int64(ii)
+        s = 0.5 * courant
         for j in range(ny):
             for k in range(nz):
                 if not _near(phi, axis, i, j, k, reach):
                     continue
-                x, y, z = i + offset[0], j + offset[1], k + offset[2]
-                a, b, c = velocity(u, v, w, x, y, z)
-                s = 0.5 * courant
-                a, b, c = velocity(u, v, w, x - s * a, y - s * b, z - s * c)
-                x = min(max(i - courant * a, 0.0), nx - 1.0)
-                y = min(max(j - courant * b, 0.0), ny - 1.0)
-                z = min(max(k - courant * c, 0.0), nz - 1.0)
-                p = min(int(x), nx - 2)
-                q = min(int(y), ny - 2)
-                r = min(int(z), nz - 2)
-                a, b, c = x - p, y - q, z - r
-                f000, f001 = f[p, q, r], f[p, q, r + 1]
-                f010, f011 = f[p, q + 1, r], f[p, q + 1, r + 1]
-                f100, f101 = f[p + 1, q, r], f[p + 1, q, r + 1]
-                f110, f111 = f[p + 1, q + 1, r], f[p + 1, q + 1, r + 1]
+                a, b, c = _at_face(u, v, w, axis, i, j, k)
+                x, y, z = i + ox - s * a, j + oy - s * b, k + oz - s * c
+                a = _linear(u, fu, x, y - 0.5, z - 0.5)
+                b = _linear(v, fv, x - 0.5, y, z - 0.5)
+                c = _linear(w, fw, x - 0.5, y - 0.5, z)
+                at, a, b, c = _corner(f, i - courant * a, j - courant * b, k - courant * c)
+                f000, f001, f010, f011 = flat[at], flat[at + one], flat[at + row], flat[at + row + one]
+                at += slab
+                f100, f101, f110, f111 = flat[at], flat[at + one], flat[at + row], flat[at + row + one]
                 f00 = f000 + c * (f001 - f000)
                 f01 = f010 + c * (f011 - f010)
                 f10 = f100 + c * (f101 - f100)
@@ -91,19 +142,23 @@ def _forward(f, axis, offset, u, v, w, phi, reach, courant, out, low, high):
 
 
 @njit(cache=True, parallel=True)
-def _correct(f, axis, offset, u, v, w, phi, reach, courant, forward, low, high, out):
+def _correct(f, axis, u, v, w, phi, reach, courant, forward, low, high, out):
     nx, ny, nz = f.shape
+    flat, fu, fv, fw = forward.ravel(), u.ravel(), v.ravel(), w.ravel()
+    ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
     for ii in prange(nx):
         i = np.int64(ii)
+        s = 0.5 * courant
         for j in range(ny):
             for k in range(nz):
                 if not _near(phi, axis, i, j, k, reach):
                     continue
-                x, y, z = i + offset[0], j + offset[1], k + offset[2]
-                a, b, c = velocity(u, v, w, x, y, z)
-                s = 0.5 * courant
-                a, b, c = velocity(u, v, w, x + s * a, y + s * b, z + s * c)
-                back = linear(forward, i + courant * a, j + courant * b, k + courant * c)
+                a, b, c = _at_face(u, v, w, axis, i, j, k)
+                x, y, z = i + ox + s * a, j + oy + s * b, k + oz + s * c
+                a = _linear(u, fu, x, y - 0.5, z - 0.5)
+                b = _linear(v, fv, x - 0.5, y, z - 0.5)
+                c = _linear(w, fw, x - 0.5, y - 0.5, z)
+                back = _linear(forward, flat, i + courant * a, j + courant * b, k + courant * c)
                 value = forward[i, j, k] + 0.5 * (f[i, j, k] - back)
                 inside = low[i, j, k] <= value <= high[i, j, k]
                 out[i, j, k] = value if inside else forward[i, j, k]

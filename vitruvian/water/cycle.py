@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-SMALL = 30_000  # cells below which threads cost more than they bring
+SMALL = 200_000  # cells below which threads cost more than they bring
 COARSEST_SWEEPS = 16
 
 
