@@ -20,7 +20,7 @@ from vitruvian.water import Tank
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report
+from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.swim import HEADING, SwimPreview, SwimSimulation, pool
 from vitruvian.world.world import World
 
@@ -29,6 +29,8 @@ Settings = Mapping[str, Any]
 START_DEPTH = 0.10  # of the centre of mass below the surface [m]
 START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
+SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
+BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
 PARAMETERS: dict[str, Parameter] = {
     "rate": Parameter(0.9, "stroke cycles a second", "1/s", low=0.2, high=1.5),
@@ -149,8 +151,26 @@ def floating_report(recording: Recording, parameters: Settings) -> Report:
     return report
 
 
-def build_stroke(stroke: str) -> Callable[[Settings], World]:
-    return lambda parameters: stroke_world(stroke, parameters)
+def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 4.5) -> Scene:
+    """A scene in which a human swims one stroke."""
+
+    def check(recording: Recording, parameters: Settings) -> Report:
+        report = swim_report(recording, parameters, stroke=stroke)
+        if stroke in SWING and "mean_speed" in report.metrics:
+            speed = report.metrics["mean_speed"]
+            report.checks["mean speed between 0.6 and 1.6 m/s"] = bool(BAND[0] <= speed <= BAND[1])
+        return report
+
+    return Scene(
+        name=stroke,
+        summary=summary,
+        answers=answers,
+        seconds=seconds,
+        build=lambda parameters: stroke_world(stroke, parameters),
+        check=check,
+        parameters=PARAMETERS,
+        qualities=QUALITIES,
+    )
 
 
 def cycle_speeds(recording: Recording, rate: float) -> Array:
@@ -167,7 +187,7 @@ def mean_speed_between(recording: Recording, start: float, end: float) -> float:
     return float((y[1] - y[0]) / max(end - start, 1e-9))
 
 
-def swim_report(recording: Recording, parameters: Settings, *, straight: bool = True) -> Report:
+def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "crawl", straight: bool = True) -> Report:
     """Speed, fluctuation, attitude and books of a swim."""
     report = Report()
     if parameters.get("physics") == "kinematic":
@@ -181,8 +201,11 @@ def swim_report(recording: Recording, parameters: Settings, *, straight: bool = 
         along = signals["speed"][settled]
         mean = float(later.mean())
         report.metrics["mean_speed"] = mean
+        report.metrics["stroke_rate"] = rate
         report.metrics["stroke_length"] = mean / rate
-        report.metrics["speed_variation"] = float(along.std() / max(abs(mean), 1e-9))
+        report.metrics["speed_swing"] = float(0.5 * np.ptp(along) / max(abs(mean), 1e-9))
+        if stroke in SWING:
+            report.metrics["people_swing_low"], report.metrics["people_swing_high"] = SWING[stroke]
         report.metrics["pelvis_pitch_deg"] = float(signals["pitch"][settled, 0].mean())
         report.metrics["trunk_pitch_deg"] = float(signals["pitch"][settled, 1].mean())
         report.metrics["chest_roll_deg"] = float(np.abs(signals["roll"][settled, 1]).max())
@@ -195,6 +218,9 @@ def swim_report(recording: Recording, parameters: Settings, *, straight: bool = 
         report.metrics["drag_n"] = float(signals["drag"][settled].mean())
         if straight:
             report.checks["forward in every cycle after the first"] = bool((later > 0.0).all())
+            supine = stroke == "backstroke"
+            turned = signals["back_up"][settled] * (-1.0 if supine else 1.0)
+            report.checks["on his back" if supine else "prone"] = bool(turned.min() > 0.0)
             report.checks["head first"] = bool(np.abs(signals["heading"][settled]).max() < 90.0)
     report.metrics["momentum_gap"] = momentum_gap(recording)
     report.checks["impulses of water and weight are the body's momentum within 3 %"] = (

@@ -1,20 +1,10 @@
-"""Backstroke: the backstroke through water that pushes back.
+"""Backstroke: on the back, arms in turn, six-beat kick.
 
 vitruvian run backstroke --view
 """
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, build_stroke, swim_report
-from vitruvian.world.scene import Scene
+from vitruvian.scenes._swim import stroke_scene
 
-scene = Scene(
-    name="backstroke",
-    summary="a human swims the backstroke",
-    answers="",
-    seconds=4.0,
-    build=build_stroke("backstroke"),
-    check=swim_report,
-    parameters=PARAMETERS,
-    qualities=QUALITIES,
-)
+scene = stroke_scene("backstroke", "a human swims the backstroke", "")

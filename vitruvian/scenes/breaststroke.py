@@ -1,20 +1,10 @@
-"""Breaststroke: the breaststroke through water that pushes back.
+"""Breaststroke: glide, outsweep, insweep, whip kick.
 
 vitruvian run breaststroke --view
 """
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, build_stroke, swim_report
-from vitruvian.world.scene import Scene
+from vitruvian.scenes._swim import stroke_scene
 
-scene = Scene(
-    name="breaststroke",
-    summary="a human swims the breaststroke",
-    answers="",
-    seconds=4.0,
-    build=build_stroke("breaststroke"),
-    check=swim_report,
-    parameters=PARAMETERS,
-    qualities=QUALITIES,
-)
+scene = stroke_scene("breaststroke", "a human swims the breaststroke", "")

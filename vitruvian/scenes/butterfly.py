@@ -1,20 +1,10 @@
-"""Butterfly: the butterfly through water that pushes back.
+"""Butterfly: both arms over water, two dolphin kicks a stroke.
 
 vitruvian run butterfly --view
 """
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, build_stroke, swim_report
-from vitruvian.world.scene import Scene
+from vitruvian.scenes._swim import stroke_scene
 
-scene = Scene(
-    name="butterfly",
-    summary="a human swims the butterfly",
-    answers="Si 2013, figure 7.2",
-    seconds=4.0,
-    build=build_stroke("butterfly"),
-    check=swim_report,
-    parameters=PARAMETERS,
-    qualities=QUALITIES,
-)
+scene = stroke_scene("butterfly", "a human swims the butterfly", "Si 2013, figure 7.2")

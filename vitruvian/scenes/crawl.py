@@ -6,16 +6,8 @@ vitruvian run crawl --set water=still
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, build_stroke, swim_report
-from vitruvian.world.scene import Scene
+from vitruvian.scenes._swim import stroke_scene
 
-scene = Scene(
-    name="crawl",
-    summary="a human swims the front crawl",
-    answers="Si 2013, figure 7.1 and table 6.1",
-    seconds=4.0,
-    build=build_stroke("crawl"),
-    check=swim_report,
-    parameters=PARAMETERS,
-    qualities=QUALITIES,
+scene = stroke_scene(
+    "crawl", "a human swims the front crawl through water that pushes back", "Si 2013, figure 7.1 and table 7.1"
 )

@@ -34,7 +34,7 @@ DOCUMENTS = {
     "pd": 0.889,
     "skinning": 0.916,
     "still_water": 0.614,
-}  # [m/s] Si 2013, table 6.1
+}  # [m/s] Si 2013, table 7.1
 CHANGES: dict[str, dict[str, Any]] = {
     "cpg": {},
     "spline": {"control": "spline"},
@@ -78,7 +78,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
 scene = Scene(
     name="swim-compare",
     summary="six swimmers side by side: CPG, spline, inverse dynamics, PD, skinning, still water",
-    answers="Si 2013, table 6.1",
+    answers="Si 2013, table 7.1",
     seconds=4.5,
     build=build,
     check=check,
