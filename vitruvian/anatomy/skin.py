@@ -21,6 +21,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin_cache import cached_arrays
 from vitruvian.anatomy.skin_data import BUILDS, SkinShape, human_mesh
 from vitruvian.anatomy.skin_pose import Landmarks, posed_vertices
+from vitruvian.anatomy.skin_swell import over_bones
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh.levelset import (
@@ -42,6 +43,8 @@ Shape = tuple[Array, Array]
 COVER = 0.004  # least tissue over bone [m]
 MELT = 0.016  # width over which skin and covered bone melt together [m]
 DIGITS = ("thumb", "index", "middle", "ring", "little", "Ha_", "Fo_")
+DIGIT, FINE = 0.0033, 0.006  # cover of finger bones [m] on grids finer than this [m]: more would web the fingers
+CROTCH = 0.10  # below the hip joints [m]
 RIBS = ("Rb", "Cc", "Ste")
 
 
@@ -74,7 +77,7 @@ def body_skin(body: Body, build: str | SkinShape = "muscular", *, spacing: float
     key = hashlib.sha256(repr((build, spacing, body.scale, body.default_q.tobytes())).encode())
     for vertices, _ in bones.values():
         key.update(np.round(vertices, 6).tobytes())
-    for module in ("skin", "skin_data", "skin_pose"):
+    for module in ("skin", "skin_data", "skin_pose", "skin_swell"):
         key.update((Path(__file__).parent / f"{module}.py").read_bytes())
     shape = build
     found = cached_arrays(f"skin-{key.hexdigest()[:16]}", lambda: _make(body, bones, shape, spacing))
@@ -115,12 +118,19 @@ def closed_skin(skin: LevelSet, bones: dict[str, Shape], *, cover: float = COVER
     for name, (vertices, faces) in bones.items():
         layer = small if name.startswith(DIGITS) else large
         # a grid sees nothing thinner than its cells
-        add_shell(layer, vertices, faces, max(cover, 0.75 * skin.spacing), name=f"bone '{name}'")
+        most = max(cover, 0.75 * skin.spacing)
+        if name.startswith(DIGITS[:5]) and skin.spacing < FINE:
+            most = min(most, DIGIT)
+        add_shell(layer, vertices, faces, most, name=f"bone '{name}'")
     # a wide fillet would web the fingers
     united = np.minimum(melted(skin.values, large.values, MELT), small.values)
     width = 0.7 * skin.spacing if blur is None else blur
     level = smoothed_level_set(LevelSet(united, skin.origin, skin.spacing, skin.band), width)
     # blurring eats into convex places: the bones' cover is laid on again after it, thinner but for the thin digits
+    # and where there are fingers it would close the gaps between them
+    apart = np.clip(4.0 - np.abs(small.values) / (0.25 * skin.band), 0.0, 1.0).astype(np.float32)
+    sharper = smoothed_level_set(LevelSet(united, skin.origin, skin.spacing, skin.band), 0.4 * width)
+    level = LevelSet((1.0 - apart) * level.values + apart * sharper.values, skin.origin, skin.spacing, skin.band)
     thinner = large.values + np.float32(0.4 * cover)
     values = np.minimum(melted(level.values, thinner, 0.5 * MELT), small.values)
     level = LevelSet(values, skin.origin, skin.spacing, skin.band)
@@ -164,6 +174,7 @@ def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float)
         np.concatenate([bones[n][0] for n in trunk]),
     )
     vertices, move = posed_vertices(mesh, marks)
+    vertices = over_bones(vertices, mesh.faces, bones)
     everything = np.concatenate([vertices, *(v for v, _ in bones.values())])
     level = empty_level_set(everything.min(axis=0), everything.max(axis=0), spacing, max(2.5 * spacing, 0.02))
     add_mesh(level, vertices, mesh.faces, crossing=True, name="posed skin")
@@ -175,8 +186,17 @@ def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float)
     number = np.full(len(mesh.mouth), -1)
     number[corners] = np.arange(len(corners))
     add_mesh(level, move(mesh.mouth[corners]), _outward(hull, number), grow=0.004, name="mouth")
+    _part_thighs(level, joints["Fe_l"][2] - CROTCH)
     skin = closed_skin(level, bones)
     return {"vertices": skin.vertices, "faces": skin.faces}
+
+
+def _part_thighs(level: LevelSet, top: float) -> None:
+    """Carve a thin wedge between the thighs below `top` [m], in place, where they would touch and fuse."""
+    x, _, z = (level.origin[a] + level.spacing * np.arange(level.values.shape[a]) for a in range(3))
+    half = 0.005 * np.clip((top - z) / 0.03, 0.0, 1.0)
+    wedge = np.where(half[None] > 0.0, half[None] - np.abs(x)[:, None], -level.band)
+    np.maximum(level.values, wedge[:, None, :].astype(np.float32), out=level.values)
 
 
 def _outward(hull: ConvexHull, number: Array) -> Array:

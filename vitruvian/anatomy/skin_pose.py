@@ -21,7 +21,11 @@ TRUNK_LEVELS = ("Pel", "L3", "T12", "T9", "T6", "T3")  # where the trunk's depth
 HIP_SHIFT = np.array([0.0, -0.022, 0.0])  # their hip mark lies behind the femoral head [m]
 THIGH = 0.95  # thighs a little slimmer, so that they do not touch
 ARM = ("upperarm", "lowerarm", "wrist", "metacarpal", "finger")
-BACK, FRONT, FLANK = 0.012, 0.014, 0.014  # muscle and fat over bone [m]
+# Muscle and fat over bone [m]: beside the spine and over the blades lie erector, trapezius and infraspinatus, in front
+# of the ribs pectoralis.
+BACK, FRONT, FLANK = 0.012, 0.014, 0.016
+BESIDE = 0.010  # more of it off the midline, behind and before
+FINGER = 0.86  # fingers a little slimmer, so that they do not touch
 SCALP, FACE = 0.008, 0.007  # soft tissue over skull and brow [m] (forensic tables: 4-6 mm, and hair)
 
 
@@ -108,7 +112,8 @@ def _arm_maps(mesh: HumanMesh, ours: Landmarks, side: str, scale: float) -> dict
             span, our_span = chain[k + 1] - chain[k], goal[k + 1] - goal[k]
             bent = _shortest_turn(turn @ span, our_span) @ turn
             long = float(np.linalg.norm(our_span) / np.linalg.norm(span))
-            maps[f"finger{n}-{k + 1}.{big}"] = _affine(chain[k], goal[k], bent, span, long, scale)
+            across_scale = scale if finger == "thumb" else FINGER * scale
+            maps[f"finger{n}-{k + 1}.{big}"] = _affine(chain[k], goal[k], bent, span, long, across_scale)
     return maps
 
 
@@ -186,9 +191,10 @@ def _trunk_marks(mesh: HumanMesh, ours: Landmarks, z: float, our_z: float, scale
             continue
         if abs(off) > 0.1 and our_z < armpit:  # so far out only the shoulder blades matter
             continue
-        back, our_back = skin[:, 1].max(), under[:, 1].max() + BACK
+        more = BESIDE if off != 0.0 else 0.0
+        back, our_back = skin[:, 1].max(), under[:, 1].max() + BACK + more
         pairs.append((np.array([off / scale, back, z]), np.array([off, our_back, our_z])))
-        front, our_front = skin[:, 1].min(), under[:, 1].min() - FRONT
+        front, our_front = skin[:, 1].min(), under[:, 1].min() - FRONT - more
         # in the belly no bone says where the front is: keep their depth
         deep = min(our_front, our_back - scale * (back - front))
         pairs.append((np.array([off / scale, front, z]), np.array([off, deep, our_z])))

@@ -1,7 +1,8 @@
 """Surfaces from elsewhere made fit for a level set: welded, closed, turned outward, with a note of what was done.
 
 A level set asks for a closed, consistently oriented mesh. Small faults (doubled vertices, missing triangles, a
-surface turned inside out) are mended; a surface that is open over more than a part of itself is an error.
+surface turned inside out) are mended; a surface that crosses itself is kept, with a warning; one that is open over more
+than a part of itself is an error.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import warnings
 import numpy as np
 
 from vitruvian.errors import InputError
+from vitruvian.mesh.crossing import crossing_pairs
 
 Array = np.ndarray
+MOST_CROSSINGS = 1000  # that are counted
 MOST_OPEN = 0.2  # open edges over all edges beyond which a surface is not a solid
 
 
@@ -49,6 +52,11 @@ def closed_mesh(vertices: Array, faces: Array, *, name: str = "mesh", quiet: boo
     if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:
         done.append("turned outward")
         faces = faces[:, ::-1].copy()
+    if not quiet:
+        crossing = len(crossing_pairs(vertices, faces, MOST_CROSSINGS))
+        if crossing:
+            many = f"{crossing}{' or more' if crossing == MOST_CROSSINGS else ''} pairs of triangles cross each other"
+            done.append(f"{many} and are left so; what cannot be reached from outside counts as inside")
     if done and not quiet:
         warnings.warn(f"{name}: {', '.join(done)}", stacklevel=2)
     return vertices, faces
