@@ -21,7 +21,7 @@ from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.swim import HEADING, SwimPreview, SwimSimulation, pool
+from vitruvian.world.swim import HEADING, POOL, SwimPreview, SwimSimulation, pool
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -29,6 +29,7 @@ Settings = Mapping[str, Any]
 START_DEPTH = 0.10  # of the centre of mass below the surface [m]
 START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
+WIDE = (3.3, 3.3, 1.35)  # window [m] of a swimmer who turns
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
@@ -61,10 +62,11 @@ def swimmer(parameters: Settings) -> tuple[Body, BoundSkin]:
     return body, breathing_skin(body, skin, parameters["lungs"])
 
 
-def water(parameters: Settings) -> StillWater | Tank:
+def water(parameters: Settings, *, turns: bool = False) -> StillWater | Tank:
+    """turns: whether the swimmer may come to lie across the window."""
     if parameters["water"] == "still":
         return StillWater()
-    return pool(parameters["cell"])
+    return pool(parameters["cell"], size=WIDE if turns else POOL)
 
 
 def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:
@@ -88,9 +90,11 @@ def stroke_world(
     plan: Sequence[tuple[float, Command]] = (),
     strokes: Sequence[str] = (),
     pilot: Callable[[Body], Pilot] | None = None,
+    turns: bool = False,
     **options: Any,
 ) -> World:
-    """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`."""
+    """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`; turns: may come
+    to lie across the window."""
     body, skin = swimmer(parameters)
     motion = StrokeMotion(body, load_stroke(stroke), parameters["rate"])
     q, v = start(body, skin, motion, parameters["speed"])
@@ -99,7 +103,7 @@ def stroke_world(
     lead = None if pilot is None else pilot(body)
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     simulation = SwimSimulation(
-        body, skin, water=water(parameters), q=q, v=v, forces=parameters["forces"],
+        body, skin, water=water(parameters, turns=turns), q=q, v=v, forces=parameters["forces"],
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))

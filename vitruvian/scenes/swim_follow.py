@@ -38,7 +38,12 @@ def build(parameters: Mapping[str, Any]) -> World:
         SwimMeasure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
     )
     return stroke_world(
-        "crawl", parameters, pilot=pilot, measures=measures, marks=lambda t: np.array([[*ball(parameters, t), 0.05]])
+        "crawl",
+        parameters,
+        pilot=pilot,
+        turns=True,
+        measures=measures,
+        marks=lambda t: np.array([[*ball(parameters, t), 0.05]]),
     )
 
 

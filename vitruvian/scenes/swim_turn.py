@@ -20,7 +20,8 @@ CLOSE = 15.0  # [deg]
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    return stroke_world("crawl", parameters, plan=[(parameters["at"], heading(np.radians(parameters["angle"])))])
+    turn = heading(np.radians(parameters["angle"]))
+    return stroke_world("crawl", parameters, plan=[(parameters["at"], turn)], turns=True)
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

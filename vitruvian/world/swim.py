@@ -30,7 +30,7 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder, MuscleModel, path_points
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, centre_of_mass, energy
-from vitruvian.water import Tank, WaterState, fill, follow, spray_surface, surface_mesh
+from vitruvian.water import Tank, WaterState, check_inside, fill, follow, spray_surface, surface_mesh
 from vitruvian.water import step as step_water
 from vitruvian.water.forces import FORCES
 from vitruvian.world.body import Push, muscle_radii
@@ -271,6 +271,7 @@ class SwimSimulation:
         assert isinstance(self.water, Tank)
         if not self.water.closed:
             follow(self.water, state.water, self._middle(state), axes=(0, 1))
+        check_inside(self.water, state.water.origin, "the swimmer", self.mechanism.placed(state).vertices, margin=0.0)
 
     def _middle(self, state: SwimState) -> Array:
         """Middle of the body's extent along the water, where the window should be."""
