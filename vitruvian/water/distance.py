@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.interpolate import cubic
+from vitruvian.water.interpolate import cubic_slope
 from vitruvian.water.volume import one_sided
 
 BAND = 5  # cells on each side in which phi is a distance; beyond, it is +-BAND h
@@ -67,16 +67,6 @@ def _smoothness(phi, i, j, k):
 
 
 @njit(cache=True)
-def _cubic_gradient(f, x, y, z):
-    e = 0.05
-    return (
-        (cubic(f, x + e, y, z) - cubic(f, x - e, y, z)) / (2 * e),
-        (cubic(f, x, y + e, z) - cubic(f, x, y - e, z)) / (2 * e),
-        (cubic(f, x, y, z + e) - cubic(f, x, y, z - e)) / (2 * e),
-    )
-
-
-@njit(cache=True)
 def _crossing(phi, i, j, k, axis):
     """Distance in cells to the surface along an axis and its sign; 9 if there is none."""
     nx, ny, nz = phi.shape
@@ -117,8 +107,7 @@ def _nearest_points(phi, h, closest, layer):
                 good = False
                 # within a sheet thinner than two cells the slope changes sign and a cubic would thicken it
                 for _ in range(8 if _smoothness(phi, i, j, k) > 0.7 else 0):
-                    value = cubic(phi, x, y, z)
-                    gx, gy, gz = _cubic_gradient(phi, x, y, z)
+                    value, gx, gy, gz = cubic_slope(phi, x, y, z)
                     g2 = gx * gx + gy * gy + gz * gz
                     if g2 < 0.04 * h * h:
                         break
@@ -135,9 +124,9 @@ def _nearest_points(phi, h, closest, layer):
                         break
                     if (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2 > 3.0:
                         break
-                if good and abs(cubic(phi, x, y, z)) < 1e-2 * h and (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2 < 2.0:
+                value, gx, gy, gz = cubic_slope(phi, x, y, z) if good else (h, 0.0, 0.0, 0.0)
+                if good and abs(value) < 1e-2 * h and (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2 < 2.0:
                     closest[i, j, k, 0], closest[i, j, k, 1], closest[i, j, k, 2] = x, y, z
-                    gx, gy, gz = _cubic_gradient(phi, x, y, z)
                     g = np.sqrt(gx * gx + gy * gy + gz * gz)
                     closest[i, j, k, 3], closest[i, j, k, 4], closest[i, j, k, 5] = gx / g, gy / g, gz / g
                     continue

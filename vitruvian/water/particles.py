@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.interpolate import carry, gradient, linear, sample_linear, to_cells
+from vitruvian.water.interpolate import gradient, linear, linear_beyond, sample_linear, to_cells, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
@@ -29,37 +29,37 @@ def largest_radius(particles: int) -> float:
 def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) -> None:
     """Carry markers with the flow."""
     if len(state.markers):
-        points = to_cells(state.markers, state.origin, tank.cell)
-        carry(points, state.u, state.v, state.w, dt / tank.cell)
-        keep = _inside(points, tank.shape)
+        keep = np.empty(len(state.markers), np.bool_)
+        state.markers = state.markers.copy()
+        _carry(state.markers, state.origin, tank.cell, state.u, state.v, state.w, dt / tank.cell, keep)
         if psi is not None:
-            distance = np.empty(len(points))
-            sample_linear(psi, points, 0.0, distance)
+            distance = np.empty(len(keep))
+            sample_linear(psi, to_cells(state.markers, state.origin, tank.cell), 0.0, distance)
             keep &= distance > 0.0
-        state.markers = points * tank.cell + state.origin
         keep_markers(state, keep)
 
 
 def correct_surface(tank: Tank, state: WaterState) -> None:
     """Mend phi with the balls of particles that are on the wrong side of it."""
-    if not len(state.markers):
-        return
-    points = to_cells(state.markers, state.origin, tank.cell)
-    value = np.empty(len(points))
-    sample_linear(state.phi, points, 0.5, value)
-    _mend(state.phi, points, value, state.marker_side, state.marker_radius, tank.cell)
+    value = _marker_values(tank, state)
+    wrong = np.flatnonzero(value * state.marker_side <= -state.marker_radius)
+    if len(wrong):
+        points = to_cells(state.markers[wrong], state.origin, tank.cell)
+        _mend(state.phi, points, state.marker_side[wrong], state.marker_radius[wrong], tank.cell)
 
 
 def adjust_radii(tank: Tank, state: WaterState) -> None:
     """Let each particle that is on its own side touch the surface again."""
-    if not len(state.markers):
-        return
-    points = to_cells(state.markers, state.origin, tank.cell)
-    value = np.empty(len(points))
-    sample_linear(state.phi, points, 0.5, value)
-    own = value * state.marker_side
+    own = _marker_values(tank, state) * state.marker_side
     touching = np.clip(own, SMALLEST * tank.cell, largest_radius(tank.particles) * tank.cell)
     state.marker_radius = np.where(own > -state.marker_radius, touching, state.marker_radius)
+
+
+def _marker_values(tank: Tank, state: WaterState) -> Array:
+    """phi [m] at the markers, shape (n,)."""
+    value = np.empty(len(state.markers))
+    _sample(state.phi, state.markers, state.origin, tank.cell, value)
+    return value
 
 
 def shift_markers(tank: Tank, state: WaterState, shift: Array) -> None:
@@ -115,13 +115,32 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
 
 
 def keep_markers(state: WaterState, keep: Array) -> None:
+    if keep.all():
+        return
     state.markers = state.markers[keep]
     state.marker_side = state.marker_side[keep]
     state.marker_radius = state.marker_radius[keep]
 
 
-def _inside(points: Array, shape: tuple[int, int, int]) -> Array:
-    return np.all((points > 0.0) & (points < np.asarray(shape)), axis=1)
+@njit(cache=True, parallel=True)
+def _carry(markers, origin, h, u, v, w, courant, keep):
+    """Move markers [m] with the flow, second order; `keep` tells which are still on the grid."""
+    nx, ny, nz = u.shape[0] - 1, v.shape[1] - 1, w.shape[2] - 1
+    for n in prange(markers.shape[0]):
+        x, y, z = (markers[n, 0] - origin[0]) / h, (markers[n, 1] - origin[1]) / h, (markers[n, 2] - origin[2]) / h
+        a, b, c = velocity(u, v, w, x, y, z)
+        s = 0.5 * courant
+        a, b, c = velocity(u, v, w, x + s * a, y + s * b, z + s * c)
+        x, y, z = x + courant * a, y + courant * b, z + courant * c
+        keep[n] = 0.0 < x < nx and 0.0 < y < ny and 0.0 < z < nz
+        markers[n, 0], markers[n, 1], markers[n, 2] = x * h + origin[0], y * h + origin[1], z * h + origin[2]
+
+
+@njit(cache=True, parallel=True)
+def _sample(phi, markers, origin, h, out):
+    for n in prange(markers.shape[0]):
+        x, y, z = (markers[n, 0] - origin[0]) / h, (markers[n, 1] - origin[1]) / h, (markers[n, 2] - origin[2]) / h
+        out[n] = linear_beyond(phi, x - 0.5, y - 0.5, z - 0.5)
 
 
 @njit(cache=True, parallel=True)
@@ -142,30 +161,34 @@ def _shift(markers, phi, origin, h, shift):
 
 
 @njit(cache=True)
-def _mend(phi, points, value, side, radius, h):
+def _mend(phi, points, side, radius, h):
     """Escaped balls rebuild both sides apart; the value nearer to the surface wins. Extrema do not depend on order."""
     nx, ny, nz = phi.shape
-    plus = phi.copy()
-    minus = phi.copy()
+    place = np.full(phi.shape, -1, np.int32)
+    cells = np.empty((8 * points.shape[0], 3), np.int64)
+    both = np.empty((8 * points.shape[0], 2))  # what particles of the air and of the water make of each cell
+    count = 0
     for n in range(points.shape[0]):
-        if value[n] * side[n] > -radius[n]:
-            continue
         x, y, z = points[n, 0] - 0.5, points[n, 1] - 0.5, points[n, 2] - 0.5
         i0, j0, k0 = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
         for i in range(max(i0, 0), min(i0 + 2, nx)):
             for j in range(max(j0, 0), min(j0 + 2, ny)):
                 for k in range(max(k0, 0), min(k0 + 2, nz)):
+                    m = place[i, j, k]
+                    if m < 0:
+                        m = place[i, j, k] = count
+                        cells[m, 0], cells[m, 1], cells[m, 2] = i, j, k
+                        both[m, 0] = both[m, 1] = phi[i, j, k]
+                        count += 1
                     d = h * np.sqrt((x - i) ** 2 + (y - j) ** 2 + (z - k) ** 2)
                     ball = side[n] * (radius[n] - d)
                     if side[n] > 0:
-                        plus[i, j, k] = max(plus[i, j, k], ball)
+                        both[m, 0] = max(both[m, 0], ball)
                     else:
-                        minus[i, j, k] = min(minus[i, j, k], ball)
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                a, b = plus[i, j, k], minus[i, j, k]
-                phi[i, j, k] = a if abs(a) <= abs(b) else b
+                        both[m, 1] = min(both[m, 1], ball)
+    for m in range(count):
+        a, b = both[m, 0], both[m, 1]
+        phi[cells[m, 0], cells[m, 1], cells[m, 2]] = a if abs(a) <= abs(b) else b
 
 
 @njit(cache=True)
