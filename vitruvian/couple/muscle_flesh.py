@@ -42,6 +42,7 @@ class WrapState:
     stiffness: Array  # D, shape (n_v, n_v)
     found: Array  # joint coordinates at which D was found, shape (n_q,)
     roused: Array  # activations of the flesh's muscles at which D was found
+    span: float  # step [s] for which it was found, 0 before the first
     age: int  # steps since then
     count: int  # steps in all
     newton: int  # Newton steps of the latest balance
@@ -96,13 +97,13 @@ class MuscleFlesh:
             np.zeros((n, n)),
             q.copy(),
             np.zeros(len(self.model.muscles.names)),
+            0.0,
             0,
             0,
             report.newton,
         )
         if self.two_way:
             state.pull = self.pair.pull(state.flesh, q)
-            self._stiffen(state, q, loads, 1.0 / 60.0)
         return state
 
     def step(
@@ -183,7 +184,9 @@ class MuscleFlesh:
         level = np.zeros_like(state.roused) if loads.activation is None else loads.activation
         roused = np.abs(level - state.roused).max(initial=0.0)
         state.age += 1
-        if turned > (TURNED if self.inertial is None else SWUNG) or roused > ROUSED or state.age > OLDEST:
+        other = state.span == 0.0 or (self.inertial is not None and abs(dt / state.span - 1.0) > 1e-6)
+        far = turned > (TURNED if self.inertial is None else SWUNG)
+        if other or far or roused > ROUSED or state.age > OLDEST:
             self._stiffen(state, q, loads, dt)
 
     def _stiffen(self, state: WrapState, q: Array, loads: Loads, dt: float) -> None:
@@ -200,7 +203,7 @@ class MuscleFlesh:
         )
         values, vectors = np.linalg.eigh(0.5 * (found + found.T))
         state.stiffness = np.einsum("ik,k,jk->ij", vectors, np.minimum(values, 0.0), vectors)
-        state.found, state.age = q.copy(), 0
+        state.found, state.span, state.age = q.copy(), dt, 0
         if loads.activation is not None:
             state.roused = np.array(loads.activation, float)
 
