@@ -22,6 +22,10 @@ MOMENTS: dict[str, list[str]] = {
     "curl": ["--at", "1.2"],
     "collapse": ["--at", "0.7"],
     "jump": ["--at", "1.15"],
+    "biceps": ["--at", "0.6"],
+    "jiggle": ["--at", "0.35"],
+    "dam-break": ["--at", "0.75"],
+    "drop": ["--at", "0.37"],
 }
 HEAD = """# Gallery
 

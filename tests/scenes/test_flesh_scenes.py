@@ -46,12 +46,31 @@ def test_section_area_of_a_ball():
 
 
 def test_biceps_bulges_with_activation(tmp_path):
-    report, _ = played(tmp_path, "biceps", 0.5)
+    report, _ = played(tmp_path, "biceps", 0.4)
     assert report.checks["cross-section grows with activation, elbow held"], report
     assert all(report.checks.values()), report
+    assert report.metrics["growth_held"] > 0.015
 
 
-def test_poke_reaches_the_spine(tmp_path):
-    report, _ = played(tmp_path, "poke", 0.4)
+def test_poke_reaches_the_spine_and_moves_it(tmp_path):
+    report, recording = played(tmp_path, "poke", 0.3)
     assert all(report.checks.values()), report
     assert report.metrics["strongest_push_n"] > 1.0
+    assert report.metrics["moved_l3_mm"] > 0.01
+    assert np.abs(recording.signals["moved_l3"][0]) < 1e-9
+
+
+def test_the_fall_of_jiggle_is_twice_integrated_from_its_acceleration():
+    from vitruvian.scenes.jiggle import acceleration, height
+
+    h = 1e-4
+    for time in (0.05, 0.15, 0.21, 0.25, 0.5):
+        bend = (height(time + h, 0.2) - 2.0 * height(time, 0.2) + height(time - h, 0.2)) / h**2
+        assert bend == pytest.approx(acceleration(time, 0.2), rel=1e-4, abs=1e-4)
+
+
+def test_jiggle_starts_weightless_and_at_rest(tmp_path):
+    report, recording = played(tmp_path, "jiggle", 0.1)
+    assert report.checks["volume stays within 1 %"]
+    assert np.abs(recording.signals["belly"]).max() < 1e-3  # in free fall nothing swings
+    assert np.abs(recording.signals["head"]).max() < 2e-3

@@ -124,7 +124,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         ),
         meshes=[_cuff()],
         cameras=(
-            Camera("front", (0.55, -1.15, 1.95), (0.44, 0.0, 1.555)),
+            Camera("front", (0.6, -0.82, 2.0), (0.42, 0.02, 1.545)),
             Camera("above", (0.45, -0.35, 2.6), (0.45, 0.0, 1.56)),
             Camera("back", (0.45, 1.1, 1.7), (0.45, 0.05, 1.56)),
             Camera("below", (0.5, -0.9, 0.9), (0.45, 0.0, 1.55)),
@@ -164,7 +164,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report.metrics["volume_change"] = float(np.abs(volume / volume[0] - 1.0).max())
     report.checks["volume stays within 1 %"] = report.metrics["volume_change"] < 0.01
     rising = time <= 0.6 + 1e-9
-    if rising.sum() >= 5:
+    if rising.sum() >= 5 and time[-1] >= 0.4 - 1e-9:
         order = np.argsort(activation[rising])
         growth = np.diff(girth[rising][order])
         report.metrics["growth_held"] = float(girth[rising][-1] / girth[0] - 1.0)

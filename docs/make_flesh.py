@@ -1,0 +1,197 @@
+"""Make the pictures of docs/flesh.md: poses, muscles under the skin, the bulging biceps, what the bones feel.
+
+.venv/bin/python docs/make_flesh.py FOLDER [PICTURE...]    recordings are kept in FOLDER and used again; all pictures
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from vitruvian.anatomy import human
+from vitruvian.anatomy.body_bellies import body_bellies
+from vitruvian.anatomy.skin import body_skin
+from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.control.poses import pose
+from vitruvian.couple.bone_flesh import BoneFlesh
+from vitruvian.flesh import Loads, Settings, embed, preset
+from vitruvian.skeleton import bone_poses, difference, integrate
+from vitruvian.view.render import Shooting
+from vitruvian.world.recording import Recording
+from vitruvian.world.stage import MUSCLE, SKIN, Frame, Mesh, Stage, Surface, SurfaceFrame
+
+PICTURES = Path(__file__).parent / "pictures"
+SIDES = [(0.5, -3.3, 1.1), (3.3, -0.4, 1.1), (-0.5, 3.3, 1.1), (-2.4, -2.4, 1.1)]
+MIDDLE = (0.0, 0.02, 1.0)
+
+
+class Still:
+    """One instant, to be photographed."""
+
+    def __init__(self, stage: Stage, frame: Frame) -> None:
+        self.stage, self.time, self.attributes = stage, np.zeros(1), {}
+        self._frame = frame
+
+    def frame(self, i: int) -> Frame:
+        return self._frame
+
+
+def shot(recording, i, eye, target, size, layers=None, words=False) -> Image.Image:
+    shooting = Shooting(recording, size=size, layers=layers, samples=8, words=words)
+    shooting.eye, shooting.target = np.array(eye, float), np.array(target, float)
+    return Image.fromarray(shooting.shoot(i))
+
+
+def sheet(rows: list[list[Image.Image]], name: str) -> None:
+    width, height = rows[0][0].size
+    page = Image.new("RGB", (width * len(rows[0]), height * len(rows)))
+    for r, row in enumerate(rows):
+        for c, picture in enumerate(row):
+            page.paste(picture, (c * width, r * height))
+    page.save(PICTURES / f"{name}.webp", quality=82)
+    print(name, flush=True)
+
+
+def recorded(folder: Path, name: str, scene: str, *options: str) -> Recording:
+    path = folder / f"{name}.zarr"
+    if not path.exists():
+        command = [sys.executable, "-m", "vitruvian", "run", scene, "--out", str(path), *options]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return Recording.open(path)
+
+
+def nearest(recording: Recording, time: float) -> int:
+    return int(np.abs(np.asarray(recording.time) - time).argmin())
+
+
+def flexed(folder: Path) -> np.ndarray:
+    """The skin with elbows at 90 and knees at 40 degrees, balanced on a lattice of 30 mm."""
+    kept = folder / "flexed.npy"
+    if not kept.exists():
+        body = human(pelvis="fixed")
+        skin = body_skin(human())
+        flesh = body_flesh(body, spacing=0.03, skin=skin, material=preset("soft"), ties="footprints")
+        pair = BoneFlesh(body.skeleton, flesh.model, Settings(newton=40))
+        state = pair.start(body.default_q)
+        way = difference(body.skeleton, body.default_q, pose(body, {"elbow": 90, "knee": 40}))
+        for part in np.linspace(0.0, 1.0, 13)[1:]:
+            state.bones.q[:] = integrate(body.skeleton, body.default_q, way, part)
+            pair.settle(state, Loads())
+        np.save(kept, embed(flesh.model.lattice, skin.vertices).positions(state.flesh.x))
+    return np.load(kept)
+
+
+def poses(folder: Path) -> None:
+    skin = body_skin(human())
+    stage = Stage(surfaces=(Surface("skin", skin.faces, "skin", SKIN),), ground=None)
+    rows = []
+    for vertices in (skin.vertices, flexed(folder)):
+        still = Still(stage, Frame(surfaces={"skin": SurfaceFrame(vertices)}))
+        rows.append([shot(still, 0, eye, MIDDLE, (430, 560)) for eye in SIDES])
+    sheet(rows, "flesh-poses")
+
+
+def muscles(folder: Path) -> None:
+    body = human()
+    skin = body_skin(body)
+    shapes = [b.surface() for b in body_bellies(body, skin)]
+    first = np.cumsum([0] + [len(v) for v, _ in shapes])
+    faces = np.concatenate([f + o for (_, f), o in zip(shapes, first)])
+    placed = bone_poses(body.skeleton, body.default_q)
+    bones = []
+    for name, (v, f) in bone_surfaces(body).items():
+        at = placed[body.skeleton.index(name)]
+        bones.append(Mesh(name, "", v @ at[:3, :3].T + at[:3, 3], f))
+    stage = Stage(
+        meshes=tuple(bones),
+        surfaces=(Surface("muscles", faces, "muscles", MUSCLE), Surface("skin", skin.faces, "skin", SKIN, 0.28)),
+        ground=None,
+    )
+    surfaces = {"muscles": SurfaceFrame(np.concatenate([v for v, _ in shapes])), "skin": SurfaceFrame(skin.vertices)}
+    still = Still(stage, Frame(surfaces=surfaces))
+    views = [((0.5, -2.2, 1.5), (0.12, 0.0, 1.36)), ((-0.5, 2.2, 1.5), (-0.12, 0.0, 1.36))]
+    sheet([[shot(still, 0, eye, target, (800, 640)) for eye, target in views]], "flesh-muscles")
+
+
+def biceps(folder: Path) -> None:
+    recording = recorded(folder, "biceps", "biceps")
+    views = [((0.62, -0.85, 2.05), (0.44, 0.02, 1.56))]
+    times = (0.0, 0.6, 2.1)
+    rows = [
+        [shot(recording, nearest(recording, t), eye, target, (560, 400), None, True) for t in times]
+        for eye, target in views
+    ]
+    strain = recorded(folder, "biceps-strain", "biceps", "--set", "colour=strain")
+    rows += [[shot(strain, nearest(strain, t), *views[0], (560, 400), ["skin", "bones"], True) for t in times]]
+    sheet(rows, "flesh-biceps")
+
+
+def girth(folder: Path) -> None:
+    """Cross-section over the belly against activation (elbow held) and against the elbow's angle (working)."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    recording = recorded(folder, "biceps", "biceps")
+    s, time = recording.signals, np.asarray(recording.time)
+    area = 1e4 * s["girth"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.6), sharey=True, layout="constrained")
+    held, moving = time <= 0.6 + 1e-9, time >= 1.3
+    left.plot(s["effort"][held], area[held], "o-", color="#b3332b")
+    left.set(xlabel="activation of the flexors, elbow held at 10°", ylabel="cross-section of the upper arm [cm²]")
+    right.plot(np.rad2deg(s["elbow"][moving]), area[moving], "o-", color="#2f6fa8", label="working against the cable")
+    right.axhline(area[0], color="0.5", lw=1, ls="--", label="straight and slack")
+    right.set(xlabel="elbow angle [degrees]")
+    right.legend(frameon=False)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(folder / "girth.png", dpi=100)
+    Image.open(folder / "girth.png").convert("RGB").save(PICTURES / "flesh-girth.webp", quality=90)
+    print("flesh-girth", flush=True)
+
+
+def poke(folder: Path) -> None:
+    recording = recorded(folder, "poke", "poke")
+    eye, target = (0.95, -1.15, 1.62), (0.0, -0.05, 1.27)
+    row = [shot(recording, nearest(recording, 1.0), eye, target, (700, 520), None, True)]
+    pressed = recorded(folder, "poke-pressure", "poke", "--set", "colour=pressure", "--seconds", "1.0")
+    row.append(shot(pressed, nearest(pressed, 1.0), (0.5, -1.5, 1.5), target, (700, 520), ["skin", "things"], True))
+    sheet([row], "flesh-poke")
+
+
+def curl(folder: Path) -> None:
+    recording = recorded(folder, "curl", "curl", "--set", "flesh=elements", "--set", "opacity=0.45")
+    eyes = [((0.9, -1.9, 1.75), (0.0, 0.0, 1.28)), ((-0.8, 2.0, 1.75), (0.0, 0.0, 1.28))]
+    i = nearest(recording, 1.6)
+    row = [shot(recording, i, eye, target, (640, 560), ["skin", "things"]) for eye, target in eyes[:1]]
+    row += [shot(recording, i, eye, target, (640, 560)) for eye, target in eyes]
+    sheet([row], "flesh-curl")
+
+
+def tone(folder: Path) -> None:
+    recording = recorded(folder, "tone", "tone", "--set", "flesh=elements", "--seconds", "0.6")
+    i = nearest(recording, 0.28)
+    sheet([[shot(recording, i, (0.35, -2.6, 2.0), (0.35, 0.0, 1.45), (1280, 560))]], "flesh-tone")
+
+
+MAKERS = {
+    "poses": poses,
+    "muscles": muscles,
+    "biceps": biceps,
+    "girth": girth,
+    "poke": poke,
+    "curl": curl,
+    "tone": tone,
+}
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    place.mkdir(parents=True, exist_ok=True)
+    for asked in sys.argv[2:] or MAKERS:
+        MAKERS[asked](place)
