@@ -3,7 +3,7 @@ import pytest
 
 from vitruvian import scenes
 from vitruvian.scenes._mannequin import mannequin
-from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, front_deviation
+from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period
 
@@ -72,16 +72,24 @@ def test_deep_slosh_has_the_deep_water_period():
     assert exact_period(1.0, 10.0) == pytest.approx(2.0 * np.pi / np.sqrt(9.81 * np.pi))
 
 
-def test_front_deviation_vanishes_for_the_table_itself_and_finds_a_late_clock():
+def test_the_front_agrees_with_the_table_itself_and_finds_a_late_gate():
     T = np.linspace(0.0, 5.2, 400)
     Z = np.interp(T, np.append(0.0, MARTIN_MOYCE[:, 0]), np.append(1.0, MARTIN_MOYCE[:, 1]))
     time = T / np.sqrt(2.0 * 9.81 / WIDTH)
-    raw, aligned, lag = front_deviation(time, Z * WIDTH, WIDTH)
-    assert np.abs(raw).max() < 0.01
-    assert abs(lag) < 0.01
-    raw, aligned, lag = front_deviation(time[:360], Z[40:] * WIDTH, WIDTH)
-    assert np.abs(aligned).max() < 0.01
-    assert lag == pytest.approx(40 * 5.2 / 399, abs=0.01)
+    same = compare_front(time, Z * WIDTH, WIDTH)
+    assert np.abs(same.raw).max() < 0.01
+    assert same.delay == pytest.approx(0.0, abs=0.01)
+    assert same.speed == pytest.approx(1.0, abs=0.01)
+    early = compare_front(time[:370], Z[30:] * WIDTH, WIDTH)  # as if their gate had opened late
+    assert np.abs(early.raw).max() > 0.05
+    assert np.abs(early.fitted).max() < 0.01
+    assert np.abs(early.first).max() < 0.01
+    assert early.delay == pytest.approx(30 * 5.2 / 399, abs=0.01)
+    assert early.speed == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_front_that_has_gone_nowhere_is_not_compared():
+    assert compare_front(np.array([0.0, 0.01]), np.array([WIDTH, WIDTH]), WIDTH) is None
 
 
 def test_the_mannequin_is_closed_and_of_human_volume():

@@ -20,7 +20,7 @@ from vitruvian.scenes._water import Reading, TankSimulation, TankState, volume_m
 from vitruvian.water import Tank
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Signal
+from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 WIDTH = 0.05715  # [m]
@@ -36,8 +36,16 @@ def build(parameters: Mapping[str, Any]) -> World:
     tank = Tank((8 * n, max(4, round(parameters["breadth"] * n)), 4 * n), a / n, particles=int(parameters["particles"]))
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
     phi = np.maximum(x - a, z - 2.0 * a)
+    length, breadth, _ = tank.size
     simulation = TankSimulation(
-        tank, phi, readings=(Reading(Signal("front", "m", "farthest water on the floor"), front),)
+        tank,
+        phi,
+        readings=(Reading(Signal("front", "m", "farthest water on the floor"), front),),
+        cameras=(
+            # close to the floor, along which the water runs
+            Camera("low", (0.62 * length, -1.15 * length, 0.55 * length), (0.5 * length, breadth, 0.17 * length)),
+            Camera("along", (1.5 * length, -0.6 * length, 0.5 * length), (0.45 * length, 0.5 * breadth, 0.1 * length)),
+        ),
     )
     return World(simulation, frame_rate=60.0, substeps=2)
 
@@ -106,13 +114,13 @@ scene = Scene(
     check=check,
     parameters={
         "width": Parameter(WIDTH, "width of the column", "m", low=0.01, high=5.0),
-        "breadth": Parameter(0.5, "breadth of the tank in column widths", low=0.1, high=4.0),
+        "breadth": Parameter(1.0, "breadth of the tank in column widths", low=0.1, high=4.0),
         "cells": Parameter(16, "cells across the column", low=6, high=64),
         "particles": Parameter(16, "marker particles per cell near the surface", low=0, high=64),
     },
     qualities={
         "draft": {"cells": 10},
-        "standard": {"cells": 16, "breadth": 1.0},
-        "seed": {"cells": 32, "breadth": 1.0},
+        "standard": {"cells": 16},
+        "seed": {"cells": 32},
     },
 )

@@ -25,6 +25,7 @@ from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 PASSIVE_DRAG = 23.5  # [N s^2/m^2], people towed prone
+AIR = 0.3  # height of the window above the calm surface [m]
 
 
 @dataclass
@@ -40,14 +41,16 @@ def build(parameters: Mapping[str, Any]) -> World:
     n, speed, ramp = int(parameters["cells"]), parameters["speed"], parameters["ramp"]
     if parameters["shape"] == "person":
         vertices, faces = mannequin()
-        size = (3.0, 1.2, 1.0)
+        length = 3.0
     else:
         vertices, faces = sphere(0.15, subdivisions=4)
-        size = (1.8, 1.2, 1.2)
-    h = size[0] / n
+        length = 1.8
+    breadth, depth = parameters["breadth"], parameters["depth"]
+    size = (length, breadth, depth + AIR)
+    h = length / n
     tank = Tank.of_size(
-        size, h, origin=(-0.5 * size[0], -0.5 * size[1], -0.7), rest_level=0.0,
-        boundaries={"x-": "open", "x+": "open"}, sponge=0.12 * size[0],
+        size, h, origin=(-0.5 * length, -0.5 * breadth, -depth), rest_level=0.0,
+        boundaries={"x-": "open", "x+": "open"}, sponge=0.12 * length,
     )  # fmt: skip
 
     def course(time: float) -> tuple[np.ndarray, np.ndarray]:
@@ -104,6 +107,8 @@ scene = Scene(
         "speed": Parameter(1.5, "towing speed", "m/s", low=0.1, high=4.0),
         "ramp": Parameter(0.6, "time to reach it", "s", low=0.05, high=5.0),
         "height": Parameter(-0.15, "of the body's centre", "m", low=-0.5, high=0.1),
+        "breadth": Parameter(1.2, "of the window, between free-slip walls", "m", low=0.8, high=6.0),
+        "depth": Parameter(0.7, "of the water", "m", low=0.4, high=4.0),
         "cells": Parameter(75, "cells along the window", low=30, high=300),
     },
     qualities={"draft": {"cells": 60}, "standard": {"cells": 100}, "seed": {"cells": 200}},
