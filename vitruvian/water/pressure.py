@@ -75,15 +75,20 @@ def project(
     )  # fmt: skip
     impulses = np.zeros((b.links, 6))
     coupling = None
+    pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
+    cells = b.cells + 1
+    # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield
+    felt = np.ones(len(cells), bool) if pockets is None else pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
     if mobility is not None and b.links and np.any(mobility):
-        cells = b.cells + 1
-        active = system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0
+        active = felt & (system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0)
         coupling = Coupling(cells[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
+    else:
+        felt[:] = True
     iterations, residual = solve(
         system, right, x,
         tolerance=tank.tolerance if tolerance is None else tolerance,
         coupling=coupling,
-        pockets=find_pockets(system) if b.psi is not None or not tank.free_surface else None,
+        pockets=pockets,
     )  # fmt: skip
     if not np.isfinite(residual):
         raise Diverged("water", "the pressure solve met a value that is not a number")
@@ -91,7 +96,7 @@ def project(
         raise Diverged("water", f"the pressure solve stopped at a relative residual of {residual:.1e}")
     twist_change = np.zeros((b.links, 6))
     if b.links:
-        _gather(x, b.cells + 1, b.cell_link, b.rows, rho * h**3, impulses)
+        _gather(x, cells[felt], b.cell_link[felt], b.rows[felt], rho * h**3, impulses)
         if mobility is not None:
             twist_change = (mobility @ impulses.ravel()).reshape(-1, 6)
     _update(
