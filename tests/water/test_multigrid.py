@@ -2,7 +2,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
 
-from vitruvian.water.multigrid import System, solve
+from vitruvian.water.multigrid import Coupling, System, solve
 
 
 def random_system(shape, rng):
@@ -70,3 +70,32 @@ def test_iterations_hardly_grow_with_the_grid():
         counts.append(solve(system, right, np.zeros_like(cx), tolerance=1e-6)[0])
     assert counts[-1] <= counts[0] + 5
     assert max(counts) < 20
+
+
+def test_a_closed_tank_with_a_yielding_body_is_solved_up_to_a_constant():
+    rng = np.random.default_rng(3)
+    n = 12
+    cx, cy, cz, diagonal = (np.zeros((n + 2,) * 3) for _ in range(4))
+    cx[2:-1, 1:-1, 1:-1] = cy[1:-1, 2:-1, 1:-1] = cz[1:-1, 1:-1, 2:-1] = 1.0
+    for axis, c in enumerate((cx, cy, cz)):
+        diagonal += c + np.roll(c, -1, axis)
+    system = System(cx, cy, cz, diagonal, np.full((n + 2, n + 2), n + 1, np.int64))
+    cells = np.stack(np.meshgrid(*[np.arange(5, 9)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    rows = rng.normal(size=(len(cells), 6))
+    rows -= rows.mean(axis=0)  # a closed body sweeps out as much as it leaves
+    factor = rng.normal(size=(6, 6))
+    coupling = Coupling(cells, np.zeros(len(cells), np.int64), rows, factor @ factor.T)
+    right = np.zeros_like(cx)
+    right[1:-1, 1:-1, 1:-1] = rng.normal(size=(n, n, n))
+    right[1:-1, 1:-1, 1:-1] -= right[1:-1, 1:-1, 1:-1].mean()
+    pockets = np.zeros(cx.shape, np.int64)
+    pockets[1:-1, 1:-1, 1:-1] = 1
+    x = np.zeros_like(cx)
+    _, residual = solve(system, right, x, tolerance=1e-9, coupling=coupling, pockets=pockets)
+    assert residual < 1e-9
+    at = tuple(cells.T)
+    applied = diagonal * x - sum(
+        c * np.roll(x, 1, axis) + np.roll(c, -1, axis) * np.roll(x, -1, axis) for axis, c in enumerate((cx, cy, cz))
+    )
+    applied[at] += rows @ (factor @ factor.T) @ (rows.T @ x[at])
+    assert np.abs(applied - right).max() < 1e-8 * np.abs(right).max()

@@ -51,6 +51,7 @@ def gradients(
             _direction_serial(pp, zz, beta, wet)
             _apply_serial(ax, ay, az, dd, pp, yy, mask, half, wet, partial)
         curvature = _total(partial) + couple(p, y, index, link, rows, mobility)
+        remove_means(y, pocket_index, pocket)
         if curvature <= 0.0:
             return turn
         alpha = np.float32(new / curvature)
