@@ -29,12 +29,12 @@ def test_every_correction_has_a_reason_and_a_confidence():
     for c in rows:
         assert len(c.reason) > 5, c
         assert c.confidence in ("high", "medium", "low"), c
-        assert c.action in ("set", "drop", "required", "keep", "note"), c
+        assert c.action in ("set", "drop", "add", "required", "keep", "note"), c
 
 
 def test_printed_set_differs_only_where_corrections_say_so():
     printed, corrected = load_tables("printed"), load_tables("corrected")
-    touched = {c.row.split(":")[0] for c in load_corrections() if c.action in ("set", "drop")}
+    touched = {c.row.split(":")[0] for c in load_corrections() if c.action in ("set", "drop", "add")}
     for name, m in printed.muscles.items():
         other = corrected.muscles[name]
         same = m.strength == other.strength and m.passive == other.passive and len(m.points) == len(other.points)

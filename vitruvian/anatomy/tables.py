@@ -3,7 +3,7 @@
 Sources are named in `data/README.md` and, row by row, in the files. The tables hold the left half of the body;
 `mirrored` makes the right half by x -> -x. Two parameter sets: `"printed"` is Lee 2008, appendix C, as it stands
 (with only those repairs without which no body can be built), `"corrected"` applies every row of `corrections.csv`
-marked `set` or `drop`.
+marked `set`, `drop` or `add`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class CartilageRow:
 
 @dataclass(frozen=True)
 class Correction:
-    """A change to the printed tables and why; `action` is set, drop, required, keep or note."""
+    """A change to the printed tables and why; `action` is set, drop, add, required, keep or note."""
 
     table: str
     row: str
@@ -119,7 +119,7 @@ def load_tables(parameters: str = "corrected") -> Tables:
     if parameters not in PARAMETERS:
         raise unknown_name("parameter set", parameters, PARAMETERS)
     corrections = load_corrections()
-    wanted = {"required"} | ({"set", "drop"} if parameters == "corrected" else set())
+    wanted = {"required"} | ({"set", "drop", "add"} if parameters == "corrected" else set())
     applied = [c for c in corrections if c.action in wanted]
     bones = _read("bones.csv")
     muscles = _read("muscles.csv")
@@ -207,6 +207,10 @@ def _apply(corrections: list[Correction], bones: list[dict], muscles: list[dict]
             raise InputError(f"corrections.csv: no row '{c.row}' in {c.table}")
         if c.action == "drop":
             dropped.add(c.row)
+            continue
+        if c.action == "add":  # a further point before the one named
+            new_point = dict(zip(c.field.split(";"), c.corrected.split(";")), kind="via", order="added")
+            points.insert(next(i for i, r in enumerate(points) if r is rows[0]), {**rows[0], **new_point})
             continue
         names, old, new = c.field.split(";"), c.printed.split(";"), c.corrected.split(";")
         for row in rows:

@@ -2,8 +2,9 @@
 
 Eq. 4.9 of Si 2013 lets every muscle pull alone. On a real body that is loose where muscles of unlike strength share a
 joint: the hip has 170 N m of outward and 16 N m of inward rotators, so whoever extends it also turns it out, and no
-gain heals that. Here the lengths say how each limb should accelerate, and its muscles are then chosen together:
-    P^T a* = l_d'' - l''(q, v, 0) + k_p (l_d - l) + k_v (l_d' - l')           least squares over each limb's muscles
+gain heals that. Here the lengths say which pose is wanted and how it moves (`decode`), and each limb's muscles are then
+chosen together to get there:
+    a* = a^ + k_p (q^ (-) q) + k_v (v^ - v)
     A dv = h (f - P c a),  dv = h a* in the limbs                             the implicit step, everything else free
     min (R a - t)^T S^-1 (R a - t) + e |a|^2,   0 <= a <= 1                    t: torque on the limbs, R: per activation
 S is the inertia that the limbs' joints meet with the rest free (Gauss's principle of least constraint: where strength
@@ -36,12 +37,11 @@ LIMBS = tuple(
 
 @dataclass(frozen=True)
 class BalanceGains:
-    """Of the limbs' lengths."""
+    """Of the limbs."""
 
     stiffness: float = 400.0  # k_p [1/s^2]
     damping: float = 40.0  # k_v [1/s]
-    softness: float = 0.1  # e [N m rad/s^2]: effort that is given up to spare activation
-    blur: float = 2e-3  # [m]: a coordinate that changes lengths by less per radian counts as not sensed
+    softness: float = 1.0  # e [N m rad/s^2]: effort that is given up to spare activation
 
 
 class LimbBalance:
@@ -68,24 +68,12 @@ class LimbBalance:
         self.mine[self.muscles] = True
         self.names = tuple(body.coordinate_names[i] for i in self.rows)
 
-    def wanted(self, arms: Array, asked: Array) -> Array:
-        """a* (n_rows,) of the limbs from the accelerations asked of the lengths [m/s^2] (n_muscles,); arms: P
-        (n_muscles, n_v)."""
-        out, at = np.empty(len(self.rows)), 0
-        for rows, muscles in zip(self.limb_rows, self.limb_muscles):
-            P = arms[np.ix_(muscles, rows)]
-            N = np.einsum("mi,mj->ij", P, P) + self.gains.blur**2 * np.eye(len(rows))
-            out[at : at + len(rows)] = np.linalg.solve(N, np.einsum("mi,m->i", P, asked[muscles]))
-            at += len(rows)
-        return out
-
     def activations(
         self,
         q: Array,
         v: Array,
         activation: Array,
-        acceleration: Array | None,
-        asked: Array | None,
+        acceleration: Array,
         dt: float,
         multiplier: Array,
         *,
@@ -94,8 +82,8 @@ class LimbBalance:
     ) -> tuple[Array, Array]:
         """Activations (n_muscles,), and the torque [N m] (n_rows,) that the limbs lack.
 
-        activation: those of the others are kept. acceleration: a* of the limbs (n_rows,), or asked: accelerations of
-        all lengths [m/s^2]. multiplier (n_rows,) is brought up to date."""
+        activation: those of the others are kept. acceleration: a* of the limbs [rad/s^2] (n_rows,). multiplier
+        (n_rows,) is brought up to date."""
         s = self.stepper
         others = np.where(self.mine, 0.0, activation)
         work = s.assemble(q, v, others, dt, load=load)
@@ -103,11 +91,12 @@ class LimbBalance:
         m = self.body.muscles
         arms = np.zeros((m.n_muscles, s.skeleton.n_v))
         arms[self._muscle, m.column] = work.arms
-        a = acceleration if acceleration is not None else self.wanted(arms, np.asarray(asked))
         A = s.full_matrix()
         k = len(self.rows)
         R, torque, L = np.empty((k, len(self.muscles))), np.empty(k), np.empty((k, k))
-        ok = _condense(A, force, arms, work.tension[2], self.rows, self.others, self.muscles, a, R, torque, L)
+        ok = _condense(
+            A, force, arms, work.tension[2], self.rows, self.others, self.muscles, acceleration, R, torque, L
+        )
         if not ok:
             raise Diverged("limb control", "the step's matrix is not positive definite")
         M = TorqueMap.from_dense(R)

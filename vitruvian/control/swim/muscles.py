@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke
+from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke, StrokeMotion, load_stroke
 from vitruvian.control.rhythm.balance import BalanceGains, LimbBalance
 from vitruvian.control.rhythm.control import LONGEST, activation
+from vitruvian.control.rhythm.decode import LengthReader
 from vitruvian.control.rhythm.servo import LengthServo
 from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
@@ -38,6 +40,7 @@ class MuscleOwn:
     rhythm: Any  # RhythmState or SplineState
     felt: WaterSense
     multiplier: Array  # start of the next solve, shape (n_rows,)
+    pose: Array  # that the lengths were last found to mean, shape (n_q,)
     pilot: PilotState | None = None
     next_command: int = 0
 
@@ -47,7 +50,7 @@ class MuscleSettings:
     """Numbers of the actuation."""
 
     length: LengthGains = field(default_factory=LengthGains)  # eq. 4.9
-    balance: BalanceGains = field(default_factory=lambda: BalanceGains(softness=1.0))
+    balance: BalanceGains = field(default_factory=BalanceGains)
     water_lag: float | None = 0.0  # [s] with which the water is felt; None: not at all
 
 
@@ -87,13 +90,15 @@ class MuscleActuation:
         self._still = np.zeros(body.skeleton.n_v)
         self.limbs = LimbBalance(body, self.settings.balance) if feedback == "balanced" else None
         self._servo = LengthServo(body) if feedback == "servo" else None
+        self._reader = LengthReader(body)
+        self._pose = StrokeMotion(body, load_stroke(stroke) if isinstance(stroke, str) else stroke).at(phase)[0]
         rhythm.start(*self._begin)  # a wrong stroke or rate is told here
 
     def start(self, rng: np.random.Generator) -> MuscleOwn:
         rows = len(self.limbs.rows) if self.limbs else 0
         felt = WaterSense(np.zeros((self.body.n_bones, 6)))
         pilot = self.pilot.start() if self.pilot else None
-        return MuscleOwn(self.rhythm.start(*self._begin), felt, np.zeros(rows), pilot)
+        return MuscleOwn(self.rhythm.start(*self._begin), felt, np.zeros(rows), self._pose.copy(), pilot)
 
     def act(self, own: MuscleOwn, state: Any, time: float, dt: float) -> SwimControls:
         now = self.sense(state)
@@ -110,7 +115,7 @@ class MuscleActuation:
     def _excite(self, own: MuscleOwn, now: Any, wrench: Array, dt: float) -> tuple[Array, float, int]:
         """Excitations (n_muscles,), the largest torque that the limbs lack [N m], and its coordinate."""
         wanted, rates = own.rhythm.length, self.rhythm.rates(own.rhythm)
-        length, rate, bend = self._kinematics(now.q, now.v, self._still)
+        length, rate, _ = self._kinematics(now.q, now.v, self._still)
         rest, g = self.body.muscles.rest_length, self.settings.length
         if self._servo is not None:
             stiffness, damping = g.stiffness / rest, g.damping / rest
@@ -122,9 +127,14 @@ class MuscleActuation:
         a = activation(length, rate, wanted, rates, rest, g)
         if self.limbs is None:
             return a, 0.0, -1
-        k = self.limbs.gains
-        asked = self.rhythm.accelerations(own.rhythm) - bend
-        asked += k.stiffness * (wanted - length) + k.damping * (rates - rate)
-        a, lack = self.limbs.activations(now.q, now.v, a, None, asked, dt, own.multiplier, load=now.load, wrench=wrench)
+        k, rows = self.limbs.gains, self.limbs.rows
+        meant = self._reader.read(own.pose, wanted, rates, self.rhythm.accelerations(own.rhythm))
+        own.pose = meant.q
+        error = np.empty_like(now.v)
+        tracking_error(self.body.skeleton.topology, now.q, meant.q, error)
+        a_star = meant.a + k.stiffness * error + k.damping * (meant.v - now.v)
+        a, lack = self.limbs.activations(
+            now.q, now.v, a, a_star[rows], dt, own.multiplier, load=now.load, wrench=wrench
+        )
         worst = int(np.argmax(np.abs(lack)))
-        return a, float(np.abs(lack[worst])), int(self.limbs.rows[worst])
+        return a, float(np.abs(lack[worst])), int(rows[worst])
