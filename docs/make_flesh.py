@@ -26,8 +26,8 @@ from vitruvian.world.recording import Recording
 from vitruvian.world.stage import MUSCLE, SKIN, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 PICTURES = Path(__file__).parent / "pictures"
-SIDES = [(0.5, -3.3, 1.1), (3.3, -0.4, 1.1), (-0.5, 3.3, 1.1), (-2.4, -2.4, 1.1)]
-MIDDLE = (0.0, 0.02, 1.0)
+SIDES = [(0.7, -4.9, 1.15), (4.9, -0.6, 1.15), (-0.7, 4.9, 1.15), (-3.5, -3.5, 1.15)]
+MIDDLE = (0.0, 0.0, 0.97)
 
 
 class Still:
@@ -92,7 +92,7 @@ def poses(folder: Path) -> None:
     rows = []
     for vertices in (skin.vertices, flexed(folder)):
         still = Still(stage, Frame(surfaces={"skin": SurfaceFrame(vertices)}))
-        rows.append([shot(still, 0, eye, MIDDLE, (430, 560)) for eye in SIDES])
+        rows.append([shot(still, 0, eye, MIDDLE, (480, 540)) for eye in SIDES])
     sheet(rows, "flesh-poses")
 
 
