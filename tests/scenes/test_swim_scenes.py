@@ -1,0 +1,89 @@
+"""Swimming scenes, in still water and briefly in simulated water."""
+
+import numpy as np
+import pytest
+
+from vitruvian import scenes
+from vitruvian.errors import InputError
+from vitruvian.world.recording import Recording
+from vitruvian.world.run import run_world
+from vitruvian.world.state import copy_state
+
+QUICK = {"water": "still", "actuation": "course", "triangles": 8000}
+
+
+def settings(name, **options):
+    scene = scenes.find(name)
+    return {key: p.default for key, p in scene.parameters.items()} | QUICK | options
+
+
+def test_a_crawl_by_torques_swims_straight_head_first_and_prone(tmp_path):
+    scene = scenes.find("crawl")
+    parameters = settings("crawl", actuation="inverse-dynamics", rate=0.9)
+    done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=2.3)
+    report = scene.check(Recording.open(done.recording), parameters)
+    assert all(report.checks.values()), report.checks
+    assert 0.6 < report.metrics["mean_speed"] < 1.6
+    assert abs(report.metrics["heading_deg"]) < 25.0
+
+
+def test_a_kinematic_stroke_stays_in_place(tmp_path):
+    world = scenes.find("butterfly").build(settings("butterfly", physics="kinematic"))
+    first = world.observe()
+    for _ in range(round(world.frame_rate / 0.9)):
+        world.step()
+    gone = np.asarray(world.observe().signals["position"]) - np.asarray(first.signals["position"])
+    assert np.abs(gone).max() < 0.03
+
+
+def test_simulated_water_carries_a_swimmer_and_a_resumed_swim_gives_the_same_bits():
+    world = scenes.find("crawl").build(settings("crawl", water="simulated", cell=0.1))
+    for _ in range(3):
+        world.step()
+    saved, own, index = copy_state(world.state), copy_state(world.own), world.step_index
+    for _ in range(2):
+        world.step()
+    expected = world.state.q.copy(), world.state.water.pressure.copy()
+    world.state, world.own, world.step_index = saved, own, index
+    for _ in range(2):
+        world.step()
+    np.testing.assert_array_equal(world.state.q, expected[0])
+    np.testing.assert_array_equal(world.state.water.pressure, expected[1])
+    frame = world.observe()
+    assert set(frame.signals) == {s.name for s in world.stage().signals}
+    # the water carries most of the weight at once
+    assert 400.0 < frame.signals["water_force"][2] < 1400.0
+
+
+@pytest.mark.parametrize("name", ["breaststroke", "backstroke"])
+def test_other_strokes_start_in_still_water(name):
+    world = scenes.find(name).build(settings(name))
+    for _ in range(4):
+        world.step()
+    back = world.observe().signals["back_up"]
+    assert back < 0.0 if name == "backstroke" else back > 0.0
+
+
+def test_six_lanes_swim_apart():
+    world = scenes.find("swim-compare").build(settings("swim-compare", actuation="muscles"))
+    for _ in range(2):
+        world.step()
+    frame = world.observe()
+    assert {f"speed_{n}" for n in ("cpg", "spline", "inverse_dynamics", "pd", "skinning", "still_water")} <= set(
+        frame.signals
+    )
+    middle = [frame.surfaces[f"skin {n}"].vertices[:, 0].mean() for n in ("cpg", "spline", "pd")]
+    assert middle[1] - middle[0] == pytest.approx(2.6, abs=0.2)
+    assert middle[2] - middle[0] == pytest.approx(7.8, abs=0.2)
+
+
+def test_a_course_takes_no_commands():
+    with pytest.raises(InputError, match="takes no commands"):
+        scenes.find("swim-faster").build(settings("swim-faster"))
+
+
+def test_a_shove_is_booked():
+    world = scenes.find("perturb").build(settings("perturb", at=0.0, duration=0.05))
+    for _ in range(8):
+        world.step()
+    assert world.state.book.impulse_push[0] == pytest.approx(200.0 * 0.05, rel=0.3)
