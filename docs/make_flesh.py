@@ -166,12 +166,12 @@ def poke(folder: Path) -> None:
 
 
 def curl(folder: Path) -> None:
-    recording = recorded(folder, "curl", "curl", "--set", "flesh=elements", "--set", "opacity=0.45")
-    eyes = [((0.9, -1.9, 1.75), (0.0, 0.0, 1.28)), ((-0.8, 2.0, 1.75), (0.0, 0.0, 1.28))]
-    i = nearest(recording, 1.6)
-    row = [shot(recording, i, eye, target, (640, 560), ["skin", "things"]) for eye, target in eyes[:1]]
-    row += [shot(recording, i, eye, target, (640, 560)) for eye, target in eyes]
-    sheet([row], "flesh-curl")
+    recording = recorded(folder, "curl", "curl", "--set", "flesh=elements", "--seconds", "1.3")
+    front, back = ((0.9, -1.9, 1.75), (0.0, 0.0, 1.27)), ((-0.8, 2.0, 1.75), (0.0, 0.0, 1.27))
+    views = [(0.0, front), (1.2, front), (1.2, back)]
+    sheet(
+        [[shot(recording, nearest(recording, t), *v, (560, 560), ["skin", "things"]) for t, v in views]], "flesh-curl"
+    )
 
 
 def tone(folder: Path) -> None:

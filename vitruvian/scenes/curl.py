@@ -114,7 +114,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             bellies=[b for b in alive if (within(b.centre) < 0.0).all()],
             settings=Settings(newton=40, residual=0.2),
             every=2 * int(parameters["steps"]),
-            look=Look(opacity=parameters["opacity"], bones=lambda name: parameters["opacity"] < 1.0),
+            look=Look(opacity=parameters["opacity"], bones=lambda name: True),
             **rest,
         )
 
