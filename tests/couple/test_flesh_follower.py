@@ -54,9 +54,10 @@ def test_a_smooth_motion_costs_few_newton_steps_and_ends_where_a_fresh_balance_d
     assert skin.positions(other.flesh.x) == pytest.approx(moved.positions, abs=2e-6)
 
 
-@pytest.mark.parametrize(("poses", "dt", "word"), [(np.zeros((1, 4, 4)), 0.1, "2 bones"), (None, 0.0, "dt")])
-def test_nonsense_is_refused_by_name(poses, dt, word):
+def test_nonsense_is_refused_by_name():
     flesh, skeleton, q = follower()
-    with pytest.raises(InputError, match=word):
-        state = flesh.start(bone_poses(skeleton, q) if poses is None else poses)
-        flesh.follow(state, state.poses, dt, skin=flesh.skin(SKIN))
+    with pytest.raises(InputError, match="2 bones"):
+        flesh.start(np.zeros((1, 4, 4)))
+    state = flesh.start(bone_poses(skeleton, q))
+    with pytest.raises(InputError, match="dt"):
+        flesh.follow(state, state.poses, 0.0, skin=flesh.skin(SKIN))

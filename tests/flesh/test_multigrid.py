@@ -9,6 +9,7 @@ from vitruvian.flesh import Loads, Potential, box_lattice, build_flesh, lattice_
 from vitruvian.flesh.coarsen import coarsen, grid_of
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients
 from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.self_contact import no_pairs
 
 
 def held_block(cells):
@@ -77,7 +78,7 @@ def test_the_solution_is_that_of_a_direct_solver():
     model, data, load = held_block(4)
     pattern = model.pattern
     x = np.empty_like(load)
-    multigrid_gradients(pattern.start, pattern.column, data, solver(model, data), load, x, 1e-6, 200)
+    multigrid_gradients(pattern.start, pattern.column, data, solver(model, data), load, x, 1e-6, 200, no_pairs())
     whole = bsr_matrix((data.reshape(-1, 3, 3).astype(float), pattern.column, pattern.start)).tocsr()
     free = ~model.fixed.ravel()
     exact = spsolve(whole[free][:, free].tocsc(), load.ravel()[free])
@@ -85,14 +86,19 @@ def test_the_solution_is_that_of_a_direct_solver():
 
 
 def test_iterations_do_not_grow_with_the_lattice():
-    counts, plain = [], []
+    counts, plain, none = [], [], no_pairs()
+    between = (none.nodes, none.weights, none.direction, none.stiffness)
     for cells in (4, 8, 16):
         model, data, load = held_block(cells)
         pattern, x = model.pattern, np.empty_like(load)
-        found = multigrid_gradients(pattern.start, pattern.column, data, solver(model, data), load, x, 1e-4, 200)
+        found = multigrid_gradients(
+            pattern.start, pattern.column, data, solver(model, data), load, x, 1e-4, 200, no_pairs()
+        )
         counts.append(found[0])
         inverse = np.zeros((len(load), 3, 3))
         inverse_diagonal(data, pattern.diagonal, model.fixed, inverse)
-        plain.append(conjugate_gradients(pattern.start, pattern.column, data, inverse, load, x, 1e-4, 2000)[0])
+        plain.append(
+            conjugate_gradients(pattern.start, pattern.column, data, inverse, load, x, 1e-4, 2000, *between)[0]
+        )
     assert counts[2] <= counts[0] + 5
     assert plain[2] > 1.6 * plain[1] > 2.5 * plain[0]  # what diagonal blocks alone do

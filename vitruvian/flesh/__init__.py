@@ -27,6 +27,7 @@ from vitruvian.flesh.model import FleshModel, build_flesh
 from vitruvian.flesh.muscles import MuscleFibres, sample_muscles
 from vitruvian.flesh.newton import Report, Settings
 from vitruvian.flesh.potential import Loads, Potential
+from vitruvian.flesh.self_contact import SelfContact, self_contact
 from vitruvian.flesh.solver import FleshSolver
 from vitruvian.flesh.state import FleshState, rest_state
 
@@ -48,6 +49,7 @@ __all__ = [
     "Plane",
     "Potential",
     "Report",
+    "SelfContact",
     "Settings",
     "attach",
     "box_lattice",
@@ -67,5 +69,6 @@ __all__ = [
     "rest_state",
     "sample_muscles",
     "sample_surface",
+    "self_contact",
     "tissue_volume",
 ]

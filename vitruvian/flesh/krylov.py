@@ -11,16 +11,18 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.self_contact import Pairs, couple
 
 ROWS = 512  # rows per chunk
 
 
 @njit(cache=True, parallel=True)
-def conjugate_gradients(start, column, data, inverse, b, x, relative, most):
+def conjugate_gradients(start, column, data, inverse, b, x, relative, most, nodes, weights, direction, stiffness):
     """Solve A x = b from x = 0; returns (iterations, whether negative curvature was met).
 
     start, column, data: block rows, data (n_blocks, 9); inverse: preconditioner blocks (n, 3, 3), zero where a
-    component is held fixed; b, x: (n, 3).
+    component is held fixed; b, x: (n, 3); nodes, weights, direction, stiffness: of `Pairs` whose two sides the matrix
+    does not couple.
     """
     n = len(b)
     chunks = (n + ROWS - 1) // ROWS
@@ -60,7 +62,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most):
                 ap[i, 0], ap[i, 1], ap[i, 2] = s0, s1, s2
                 total += p[i, 0] * s0 + p[i, 1] * s1 + p[i, 2] * s2
             partial[chunk] = total
-        curvature = partial.sum()
+        curvature = partial.sum() + couple(nodes, weights, direction, stiffness, p, ap)
         if curvature <= 0.0:
             if done == 0:
                 for i in range(n):
@@ -103,6 +105,7 @@ def multigrid_gradients(
     x: np.ndarray,
     relative: float,
     most: int,
+    pairs: Pairs,
 ) -> tuple[int, bool]:
     """The same as `conjugate_gradients`, preconditioned by one V-cycle that `Multigrid.update` has prepared."""
     x[:] = 0.0
@@ -114,6 +117,7 @@ def multigrid_gradients(
         if float(np.sum(r * r)) <= goal or not rz > 0.0:
             return done, False
         multiply(start, column, data, p, ap)
+        couple(pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness, p, ap)
         curvature = float(np.sum(p * ap))
         if curvature <= 0.0:
             if done == 0:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from vitruvian.errors import InputError
 from vitruvian.flesh.attachments import Attachments, no_attachments
+from vitruvian.flesh.ghost import block_matrix, ghost_blocks
 from vitruvian.flesh.lattice import Lattice
 from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres, no_muscles
@@ -29,6 +32,8 @@ class FleshModel:
     fixed: np.ndarray  # components held where the state has them, shape (n_nodes, 3)
     pattern: Pattern
     springs: np.ndarray  # stiffness of the attachments on the pattern [N/m], shape (n_blocks,)
+    ghost: np.ndarray  # what holds the corners of cut cells, on the pattern [N/m], shape (n_blocks,)
+    ghost_matrix: csr_matrix  # the same, shape (n_nodes, n_nodes)
 
     @property
     def mass(self) -> float:
@@ -39,6 +44,14 @@ class FleshModel:
     def volume(self) -> float:
         """Rest volume [m³]."""
         return float(self.lattice.volume.sum())
+
+    @cached_property
+    def node_stiffness(self) -> np.ndarray:
+        """μ h of the tissue around each node [N/m], shape (n_nodes,)."""
+        lattice = self.lattice
+        shear = 2.0 * (self.moduli[:, 0] + self.moduli[:, 1]) + self.moduli[:, 2]
+        share = shear * lattice.volume / lattice.spacing**2 / 8.0
+        return np.bincount(lattice.cell_nodes.ravel(), np.repeat(share, 8), lattice.n_nodes)
 
     def kernel_cells(self) -> tuple:
         """What every kernel wants to know of the cells."""
@@ -97,6 +110,8 @@ def build_flesh(
     pattern = build_pattern(lattice)
     tied = attachments if attachments is not None else no_attachments(lattice)
     points = tied.embedding
+    shear = np.array([m.shear_modulus for m in materials])[which]
+    ghost = ghost_blocks(lattice, shear, pattern)
     return FleshModel(
         lattice=lattice,
         moduli=np.ascontiguousarray(rows[which]),
@@ -106,4 +121,6 @@ def build_flesh(
         fixed=held,
         pattern=pattern,
         springs=spring_blocks(pattern, points.cell, points.weights, tied.stiffness),
+        ghost=ghost,
+        ghost_matrix=block_matrix(pattern, ghost),
     )

@@ -19,9 +19,12 @@ from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multig
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.multigrid import Multigrid
 from vitruvian.flesh.potential import Evaluation, Potential
+from vitruvian.flesh.self_contact import couple, no_pairs
 
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
+SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
+ASTRAY = 0.2  # of their reach that skin may move before its pairs are found anew
 UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
 
 
@@ -36,6 +39,7 @@ class Settings:
     tolerance: float = 0.1  # relative, of each linear solve
     chord: float = 0.5  # keep the matrix while the residual falls below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
+    looks: int = 6  # most times that pairs of skin on skin are found anew in a solve
     multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
 
 
@@ -50,6 +54,8 @@ class Report:
     residual: float  # [N]
     gap: float
     projected: int  # assemblies with projected stiffness
+    looks: int = 0  # times that pairs of skin on skin were found anew after balance
+    unsettled: float = 0.0  # how much the last of them changed the forces [N]
 
 
 class Newton:
@@ -67,6 +73,7 @@ class Newton:
         )
         self.step = np.zeros((n, 3))
         self.rate = np.zeros(model.lattice.n_cells)
+        self.pairs = no_pairs()
 
     def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         """Move x and pressure in place to a minimum of the potential."""
@@ -75,55 +82,90 @@ class Newton:
         # differences of L below this are round-off of its parts, not a rise
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
         report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
+        potential.look(x)
         now = potential.evaluate(x, pressure)
-        before, rough = np.inf, False
+        before, rough, projected, shift, moved = np.inf, False, False, 0.0, 0.0
+        contact = potential.loads.self_contact
         while True:
             report.residual = float(np.linalg.norm(now.force))
             report.gap = self._rms(now.gap)
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
             if report.residual <= settings.residual and report.gap <= settings.gap:
-                report.converged = True
-                return report
-            if report.newton >= settings.newton:
+                if report.looks == settings.looks or contact is None:
+                    report.converged = True
+                    return report
+                report.looks += 1  # balanced with these pairs of skin on skin: are they still the pairs?
+                report.unsettled, moved = potential.look(x), 0.0
+                if report.unsettled <= settings.residual:
+                    report.converged = True
+                    return report
+                now, before = potential.evaluate(x, pressure), 0.0
+                continue
+            if report.newton >= settings.newton * (1 + report.looks):
                 return report
             fresh = report.newton == 0 or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
                 self._assemble(potential, x, pressure, now, projected)
+                self._stiffen(shift)
                 report.assemblies += 1
                 report.projected += projected
             # no farther than the goal, and never farther than the tolerance asks
             wanted = settings.tolerance
-            if report.gap <= settings.gap:
+            if report.gap <= settings.gap and shift == 0.0:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * settings.residual / report.residual))
             iterations, negative = self._solve(now.force, wanted)
             report.krylov += iterations
+            while negative and not projected and shift < STIFFEST:
+                # a saddle, as where tissue snaps: as much stiffness more as it takes to go down
+                more = 3.0 * shift if shift > 0.0 else SHIFT
+                self._stiffen(more)
+                shift += more
+                iterations, negative = self._solve(now.force, wanted)
+                report.krylov += iterations
             report.newton += 1
             alpha, there = self._search(potential, x, pressure, now, noise)
             if there is None:
-                if fresh and rough:
+                if fresh and projected:
                     return report
                 rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
                 continue
             x += alpha * self.step
-            before = report.residual if alpha == 1.0 else 0.0
+            rough = False
+            whole = alpha == 1.0
+            before = report.residual if whole and shift == 0.0 else 0.0
+            shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
             now = there
+            moved += alpha * float(np.abs(self.step).max())
+            lost = contact is not None and moved > ASTRAY * contact.reach
+            if lost:
+                potential.look(x)
+                moved = 0.0
             if self._rms(now.gap) > settings.gap:
                 pressure += gamma * now.gap
-                now = potential.evaluate(x, pressure)
-            # negative curvature without progress is a bad place; progress with whole steps is a good one
-            rough = (negative or alpha < 0.25) and float(np.linalg.norm(now.force)) > 0.5 * report.residual
+            elif not lost:
+                continue
+            now = potential.evaluate(x, pressure)
+
+    def _stiffen(self, shift: float) -> None:
+        """Add `shift` μ h to the diagonal of the matrix."""
+        if shift == 0.0:
+            return
+        for k in (0, 4, 8):
+            self.data[self.model.pattern.diagonal, k] += shift * self.model.node_stiffness
+        self._precondition()
 
     def _solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
         """self.step = A⁻¹ force, roughly."""
         pattern, most = self.model.pattern, self.settings.krylov
         if self.multigrid is not None:
             return multigrid_gradients(
-                pattern.start, pattern.column, self.data, self.multigrid, force, self.step, relative, most
+                pattern.start, pattern.column, self.data, self.multigrid, force, self.step, relative, most, self.pairs
             )
+        between = (self.pairs.nodes, self.pairs.weights, self.pairs.direction, self.pairs.stiffness)
         return conjugate_gradients(
-            pattern.start, pattern.column, self.data, self.inverse, force, self.step, relative, most
+            pattern.start, pattern.column, self.data, self.inverse, force, self.step, relative, most, *between
         )
 
     def _rms(self, gap: np.ndarray) -> float:
@@ -141,7 +183,9 @@ class Newton:
         volume_part = (pattern.colours, pattern.blocks, pattern.order)
         gamma, kappa = model.moduli[:, 5], model.moduli[:, 3]
         data = np.zeros((len(pattern.column), 9))  # in float64: here the matrix is the answer
-        potential.stiffness(x, pressure, potential.evaluate(x, pressure), False, data)
+        potential.look(x)
+        pairs = potential.stiffness(x, pressure, potential.evaluate(x, pressure), False, data)
+        between = (pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness)
         inverse_diagonal(data, pattern.diagonal, model.fixed, self.inverse)
         out = np.zeros_like(forces)
         product, squeeze = np.empty_like(x), np.empty_like(x)
@@ -151,13 +195,22 @@ class Newton:
             moved, change = out[k], np.zeros(model.lattice.n_cells)
             for _ in range(60):
                 multiply(pattern.start, pattern.column, data, moved, product)
+                couple(*between, moved, product)
                 squeeze[:] = 0.0
                 pressure_forces(x, change * (1.0 - gamma / kappa), potential.cells, *volume_part, squeeze)
                 left = np.where(model.fixed, 0.0, right - product - squeeze)
                 if float(np.linalg.norm(left)) <= goal:
                     break
                 conjugate_gradients(
-                    pattern.start, pattern.column, data, self.inverse, left, self.step, 1e-2, self.settings.krylov
+                    pattern.start,
+                    pattern.column,
+                    data,
+                    self.inverse,
+                    left,
+                    self.step,
+                    1e-2,
+                    self.settings.krylov,
+                    *between,
                 )
                 moved += self.step
                 volume_rates(x, moved, potential.cells, self.rate)
@@ -167,7 +220,10 @@ class Newton:
     def _assemble(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool
     ) -> None:
-        potential.stiffness(x, pressure, now, projected, self.data)
+        self.pairs = potential.stiffness(x, pressure, now, projected, self.data)
+        self._precondition()
+
+    def _precondition(self) -> None:
         if self.multigrid is not None:
             self.multigrid.update(self.data)
         else:

@@ -17,6 +17,7 @@ from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness,
 from vitruvian.flesh.kernels import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
+from vitruvian.flesh.self_contact import Pairs, SelfContact, find_pairs, no_pairs
 from vitruvian.flesh.stiffness import cell_stiffness
 
 
@@ -28,6 +29,7 @@ class Loads:
     activation: np.ndarray | None = None  # 0 to 1, shape (n_muscles,)
     force: np.ndarray | None = None  # on the nodes [N], shape (n_nodes, 3)
     contacts: Sequence[Contact] = ()
+    self_contact: SelfContact | None = None  # skin that may touch skin
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Evaluation:
     jbar: np.ndarray  # mean J of each cell
     gap: np.ndarray  # c of each cell
     contacts: list[ContactForces]
+    touching: np.ndarray  # pairs of skin on skin that touch
 
 
 class Potential:
@@ -62,6 +65,17 @@ class Potential:
         n_muscles = max(1, len(model.muscles.names))
         self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
         self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
+        self.pairs: Pairs = no_pairs()  # of skin on skin; `look` finds them
+
+    def look(self, x: np.ndarray) -> float:
+        """Find pairs of skin on skin anew; how much their forces on the nodes differ from the old ones' [N]."""
+        if self.loads.self_contact is None:
+            return 0.0
+        change, after = np.zeros_like(x), np.zeros_like(x)
+        self.pairs.forces(x, change)
+        self.pairs = find_pairs(self.loads.self_contact, x)
+        self.pairs.forces(x, after)
+        return float(np.linalg.norm(after - change))
 
     def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
         model, loads, pattern = self.model, self.loads, self.model.pattern
@@ -85,6 +99,9 @@ class Potential:
         gap = jbar - 1.0 - (pressure + p0) / kappa
         volumetric = lattice.volume * (pressure * (jbar - 1.0) + 0.5 * gamma * gap * gap)
         parts = [float(np.sum(energy)), float(np.sum(volumetric))]
+        held = model.ghost_matrix @ x
+        force -= held
+        parts.append(0.5 * float(np.sum(held * x)))
         tied = model.attachments
         if len(tied.bone) and loads.targets is not None:
             stretch = tied.embedding.positions(x) - loads.targets
@@ -102,18 +119,20 @@ class Potential:
                 force += embedding.nodal_forces(found.force)
                 parts.append(found.energy)
             touching.append(found)
+        energy_between, between = self.pairs.forces(x, force)
+        parts.append(energy_between)
         if self.motion is not None:
             parts.extend(self._add_motion(x, force))
         force[model.fixed] = 0.0
-        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching)
+        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching, between)
 
     def stiffness(
         self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray
-    ) -> None:
-        """∂²L/∂x² into data (n_blocks, 9)."""
+    ) -> Pairs:
+        """∂²L/∂x² into data (n_blocks, 9), but for what lies between the two sides of the pairs it returns."""
         model, pattern = self.model, self.model.pattern
         tied = self.loads.targets is not None
-        scalar = model.springs.copy() if tied else np.zeros_like(model.springs)
+        scalar = model.ghost + model.springs if tied else model.ghost.copy()
         if self.motion is not None:
             dt = self.motion.dt
             scalar[pattern.diagonal] += model.node_mass * (1.0 / dt**2 + self.motion.mass_damping / dt)
@@ -142,8 +161,13 @@ class Potential:
                 add_point_stiffness(
                     data, pattern.slots, points.cell[vertices], points.weights[vertices], drag / self.motion.dt
                 )
+        pairs = self.pairs.touching(now.touching)
+        push = pairs.stiffness[:, None, None] * pairs.direction[:, :, None] * pairs.direction[:, None, :]
+        for side in (0, 1):
+            add_point_stiffness(data, pattern.slots, pairs.cell[:, side], pairs.weights[:, side], push)
         if self.motion is not None and self.motion.damping is not None:
             data += self.motion.damping * (1.0 / self.motion.dt)
+        return pairs
 
     def _add_motion(self, x: np.ndarray, force: np.ndarray) -> list[float]:
         motion, model = self.motion, self.model

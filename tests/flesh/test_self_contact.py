@@ -1,0 +1,113 @@
+"""Skin touches skin with opposite forces, by an energy with exact derivatives, and not where it is one part at rest."""
+
+import numpy as np
+import pytest
+
+from vitruvian.errors import InputError
+from vitruvian.flesh import (
+    FleshSolver,
+    Loads,
+    Potential,
+    Settings,
+    build_flesh,
+    lattice_from_level_set,
+    neo_hookean,
+    rest_state,
+    self_contact,
+)
+from vitruvian.flesh.krylov import multiply
+from vitruvian.flesh.self_contact import couple, find_pairs
+from vitruvian.mesh.shapes import capsule, sphere
+
+H, GAP = 0.01, 0.004
+
+
+def two_balls():
+    """Two balls of 25 mm radius, 4 mm apart in z, in one lattice, the far half of each held; which nodes are upper."""
+    middles = np.array([[0.0, 0.0, -0.025 - GAP / 2], [0.0, 0.0, 0.025 + GAP / 2]])
+
+    def balls(p):
+        return np.min([np.linalg.norm(p - m, axis=1) for m in middles], axis=0) - 0.025
+
+    lattice = lattice_from_level_set(balls, [-0.03, -0.03, -0.055], [0.03, 0.03, 0.055], H, samples=5)
+    meshes = [sphere(0.025, tuple(m)) for m in middles]
+    vertices = np.concatenate([m[0] for m in meshes])
+    faces = np.concatenate([meshes[0][1], meshes[1][1] + len(meshes[0][0])])
+    top = np.zeros(lattice.n_nodes, bool)
+    top[lattice.cell_nodes[lattice.centres()[:, 2] > 0.0]] = True
+    model = build_flesh(lattice, neo_hookean(5e4, 0.45), fixed=np.abs(lattice.nodes[:, 2]) > 0.026)
+    return model, self_contact(lattice, vertices, faces), top
+
+
+def pressed(depth=0.008):
+    model, contact, top = two_balls()
+    state = rest_state(model)
+    state.x[top, 2] -= depth
+    report = FleshSolver(model, Settings(residual=1e-5, gap=1e-7)).equilibrium(state, Loads(self_contact=contact))
+    return model, contact, top, state, report
+
+
+def test_nothing_touches_at_rest():
+    model, contact, _ = two_balls()
+    pairs = find_pairs(contact, model.lattice.nodes)
+    assert len(pairs.stiffness) > 10  # across the gap, not yet in touch
+    assert pairs.depths(model.lattice.nodes).max() == pytest.approx(-GAP, abs=5e-4)
+
+
+def test_pressed_balls_push_each_other_apart_with_opposite_forces():
+    model, contact, top, state, report = pressed()
+    assert report.converged
+    force = np.zeros_like(state.x)
+    pairs = find_pairs(contact, state.x)
+    _, touching = pairs.forces(state.x, force)
+    push = force[top].sum(axis=0)
+    assert push[2] > 0.1  # up on the upper ball
+    assert force.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+    torque = np.cross(state.x, force).sum(axis=0)
+    assert torque == pytest.approx(np.zeros(3), abs=0.01 * push[2] * 0.025)
+    # they press, but hardly sink in: 4 mm of closing go into the tissue
+    assert 0.0 < pairs.depths(state.x)[touching].max() < 1e-3
+    # what contact brings, tissue carries
+    assert report.unsettled < 0.02 * push[2]
+    elastic = Potential(model, Loads()).evaluate(state.x, state.pressure).force
+    free = ~model.fixed.any(axis=1)
+    assert np.linalg.norm((elastic + force)[free]) < 0.02 * push[2]
+
+
+def test_force_and_stiffness_are_derivatives():
+    model, contact, top = two_balls()
+    rng = np.random.default_rng(0)
+    x = model.lattice.nodes.copy()
+    x[top, 2] -= 0.008
+    x += 2e-4 * rng.standard_normal(x.shape)
+    pressure, d, step = rest_state(model).pressure, rng.standard_normal(x.shape), 1e-8
+    d[model.fixed] = 0.0
+    potential = Potential(model, Loads(self_contact=contact))
+    potential.look(x)
+    here, plus, minus = (potential.evaluate(y, pressure) for y in (x, x + step * d, x - step * d))
+    assert len(here.touching) > 4
+    assert (plus.value - minus.value) / (2 * step) == pytest.approx(-np.sum(here.force * d), rel=1e-5)
+    data, product = np.zeros((len(model.pattern.column), 9)), np.empty_like(x)
+    pairs = potential.stiffness(x, pressure, here, False, data)
+    multiply(model.pattern.start, model.pattern.column, data, d, product)
+    extra = couple(pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness, d, product)
+    found = (minus.force - plus.force) / (2 * step)
+    free = ~model.fixed
+    assert found[free] == pytest.approx(product[free], abs=1e-5 * np.abs(product).max())
+    assert extra != 0.0
+
+
+def test_two_sides_of_one_part_are_no_pair():
+    ends = np.array([-0.03, 0.0, 0.0]), np.array([0.03, 0.0, 0.0])
+    lattice = lattice_from_level_set(
+        lambda p: np.linalg.norm(p - np.clip(p, *ends), axis=1) - 0.008, [-0.04, -0.01, -0.01], [0.04, 0.01, 0.01], H
+    )
+    contact = self_contact(lattice, *capsule(*ends, 0.008), reach=0.02)  # a finger, thinner than the reach
+    assert len(find_pairs(contact, lattice.nodes).vertex) == 0
+
+
+@pytest.mark.parametrize("values", [{"stiffness": 0.0}, {"apart": -1.0}, {"reach": 0.0}])
+def test_nonsense_is_refused_by_name(values):
+    lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.03)
+    with pytest.raises(InputError, match="self-contact"):
+        self_contact(lattice, *sphere(0.05), **values)
