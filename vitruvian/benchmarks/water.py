@@ -144,7 +144,7 @@ def skin_on_the_grid() -> Timing:
 
 @timing
 def projection_46k() -> Timing:
-    """Pressure solve at 40 x 36 x 32 to a residual of 1e-6, against PyAMG and PhiFlow, which can index no more cells."""
+    """Pressure solve at 40 x 36 x 32 to a residual of 1e-6, against PyAMG and PhiFlow (it cannot index more)."""
     return _projection(PHIFLOW, with_phiflow=True)
 
 

@@ -112,13 +112,11 @@ def _body_springs(skeleton: Skeleton, q: Array, v: Array) -> Iterator[tuple[int,
     poses, twists = world_twists(skeleton, q)
     a, b = (_ends(skeleton, poses, side) for side in (0, 1))
     lengths, directions = _directions(b - a)
+    moved = np.concatenate([skeleton.supports, np.zeros((1, skeleton.n_v), dtype=bool)])[springs.bones]
+    rates = [np.cross(twists[None, :, :3], x[:, None, :]) + twists[:, 3:] for x in (a, b)]  # (n_springs, n_v, 3)
+    jacobians = (rates[1] * moved[:, 1, :, None] - rates[0] * moved[:, 0, :, None]).transpose(0, 2, 1)
     for s in range(len(springs)):
-        length, u = float(lengths[s]), directions[s]
-        J = np.zeros((3, skeleton.n_v))
-        for x, bone, sign in ((a[s], springs.bones[s, 0], -1.0), (b[s], springs.bones[s, 1], 1.0)):
-            if bone >= 0:
-                moved = sign * skeleton.supports[bone]
-                J += ((np.cross(twists[:, :3], x) + twists[:, 3:]) * moved[:, None]).T
+        length, u, J = float(lengths[s]), directions[s], jacobians[s]
         column = J.T @ u
         force = springs.stiffness[s] * (length - springs.rest_length[s]) + springs.damping[s] * (column @ v)
         across = (J.T @ J - np.outer(column, column)) / length

@@ -151,23 +151,35 @@ def _hydrostatic(corners, links, depth, origins, weight, out):
         for s in range(3):
             t = (s + 1) % 3
             if depth[n, s] > 0.0:
-                x[count] = corners[n, s]
+                for a in range(3):
+                    x[count, a] = corners[n, s, a]
                 d[count] = depth[n, s]
                 count += 1
             if (depth[n, s] > 0.0) != (depth[n, t] > 0.0):
                 r = depth[n, s] / (depth[n, s] - depth[n, t])
-                x[count] = corners[n, s] + r * (corners[n, t] - corners[n, s])
+                for a in range(3):
+                    x[count, a] = corners[n, s, a] + r * (corners[n, t, a] - corners[n, s, a])
                 d[count] = 0.0
                 count += 1
+        link = links[n]
         for m in range(1, count - 1):
-            area = 0.5 * np.cross(x[m] - x[0], x[m + 1] - x[0])
+            px, py, pz = x[m, 0] - x[0, 0], x[m, 1] - x[0, 1], x[m, 2] - x[0, 2]
+            qx, qy, qz = x[m + 1, 0] - x[0, 0], x[m + 1, 1] - x[0, 1], x[m + 1, 2] - x[0, 2]
+            ax, ay, az = 0.5 * (py * qz - pz * qy), 0.5 * (pz * qx - px * qz), 0.5 * (px * qy - py * qx)
             for e in range(3):
                 p = 0 if e != 1 else m
                 q = m if e == 0 else m + 1
-                middle = 0.5 * (x[p] + x[q])
-                force = -weight * 0.5 * (d[p] + d[q]) / 3.0 * area
-                out[links[n], 3:] += force
-                out[links[n], :3] += np.cross(middle - origins[links[n]], force)
+                load = -weight * 0.5 * (d[p] + d[q]) / 3.0
+                fx, fy, fz = load * ax, load * ay, load * az
+                rx = 0.5 * (x[p, 0] + x[q, 0]) - origins[link, 0]
+                ry = 0.5 * (x[p, 1] + x[q, 1]) - origins[link, 1]
+                rz = 0.5 * (x[p, 2] + x[q, 2]) - origins[link, 2]
+                out[link, 0] += ry * fz - rz * fy
+                out[link, 1] += rz * fx - rx * fz
+                out[link, 2] += rx * fy - ry * fx
+                out[link, 3] += fx
+                out[link, 4] += fy
+                out[link, 5] += fz
 
 
 @njit(cache=True)
