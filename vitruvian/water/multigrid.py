@@ -124,11 +124,16 @@ def solve(
     done = 0
     worst = before = np.inf
     for _ in range(MOST_ROUNDS):
+        # what moving bodies add is put on the right-hand side for the while
+        flat = right.reshape(-1)
+        saved = flat[plain]
+        couple(x.reshape(-1), flat, plain, link, rows, -mobility)
         (_residual if x.size > SMALL else _residual_serial)(s.cx, s.cy, s.cz, s.diagonal, s.top, x, right, r, partial)
-        if len(plain):
-            couple(x.ravel(), r.ravel(), plain, link, rows, -mobility)
-        remove_means(r.ravel(), pocket_plain, pocket)
-        worst = float(partial.max()) if not (len(plain) or len(pocket)) else float(np.abs(r).max())
+        flat[plain] = saved
+        worst = float(partial.max())
+        if len(pocket):
+            remove_means(r.reshape(-1), pocket_plain, pocket)
+            worst = float(np.abs(r).max())
         if not np.isfinite(worst) or worst <= tolerance * scale or done >= limit or worst > 0.5 * before:
             break
         before = worst

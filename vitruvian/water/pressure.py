@@ -77,8 +77,11 @@ def project(
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
     cells = b.cells + 1
-    # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield
-    felt = np.ones(len(cells), bool) if pockets is None else pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
+    # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield;
+    # a full tank is one pocket around its bodies, and a constant pushes none of them
+    felt = np.ones(len(cells), bool)
+    if pockets is not None and tank.free_surface:
+        felt = pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
     if mobility is not None and b.links and np.any(mobility):
         active = felt & (system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0)
         coupling = Coupling(cells[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
