@@ -94,7 +94,7 @@ def test_missing_water_is_put_back_where_an_escaped_marker_saw_it_vanish():
     state.marker_side, state.marker_radius = np.array([-1], np.int8), np.full(1, 0.1 * tank.cell)
     before = state.phi.copy()
     state.volume += 0.5 * tank.cell**3 / tank.particles
-    mend_volume(tank, state, np.ones(tank.shape))
+    mend_volume(tank, state, np.ones(tank.shape), np.ones(1, bool))
     changed = np.argwhere(state.phi != before)
     assert np.abs(changed + 0.5 - np.array([8.0, 8.0, 8.5])).max() < 3.5
     assert missing_volume(tank, state, np.ones(tank.shape)) == pytest.approx(0.0, abs=0.05 * tank.cell**3)

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.water.interpolate import sample_linear, to_cells
+from vitruvian.water.interpolate import to_cells
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.state import WaterState, spray_total
-from vitruvian.water.volume import surface_area, water_volume
+from vitruvian.water.volume import volume_and_area, water_volume
 
 Array = np.ndarray
 LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the whole surface
@@ -29,35 +29,30 @@ def missing_volume(tank: Tank, state: WaterState, opened: Array) -> float:
     return state.volume - spray_total(state) - water_volume(tank, state.phi, opened)
 
 
-def mend_volume(tank: Tank, state: WaterState, opened: Array) -> None:
-    """Put missing or surplus water right where escaped markers saw it vanish or appear."""
-    if not len(state.markers):
-        return
+def mend_volume(tank: Tank, state: WaterState, opened: Array, escaped: Array) -> None:
+    """Put missing or surplus water right where markers that escaped, (n,), saw it vanish or appear."""
     missing = missing_volume(tank, state, opened)
-    points = to_cells(state.markers, state.origin, tank.cell)
-    value = np.empty(len(points))
-    sample_linear(state.phi, points, 0.5, value)
     side = -1 if missing > 0.0 else 1
-    saw = (state.marker_side == side) & (value * side < -state.marker_radius)
-    count = int(saw.sum())
-    if count == 0:
+    saw = np.flatnonzero(escaped & (state.marker_side == side))
+    if not len(saw):
         return
-    each = min(tank.cell**3 / tank.particles, abs(missing) / count)
-    raise_surface(tank, state, points[saw], np.full(count, -side * each))
-    put = -side * each * count
+    each = min(tank.cell**3 / tank.particles, abs(missing) / len(saw))
+    points = to_cells(state.markers[saw], state.origin, tank.cell)
+    raise_surface(tank, state, points, np.full(len(saw), -side * each))
+    put = -side * each * len(saw)
     state.mended_net += put
     state.mended_volume += abs(put)
 
 
 def shift_surface(tank: Tank, state: WaterState, opened: Array) -> None:
     """Shift the whole level set by what is still missing."""
-    area = surface_area(tank, state.phi, opened)
+    volume, area = volume_and_area(tank, state.phi, opened)
     if area <= 0.0:
         return
     most = LARGEST_SHIFT * tank.cell
-    shift = min(max(-missing_volume(tank, state, opened) / area, -most), most)
+    shift = min(max((volume + spray_total(state) - state.volume) / area, -most), most)
     state.phi += shift
-    shift_markers(tank, state, np.full(tank.shape, shift))
+    shift_markers(tank, state, np.full((2, 2, 2), shift))  # constant beyond its corners
     state.shifted_net -= shift * area
     state.shifted_volume += abs(shift) * area
 

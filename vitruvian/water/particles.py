@@ -41,21 +41,23 @@ def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) 
 
 def correct_surface(tank: Tank, state: WaterState) -> None:
     """Mend phi with the balls of particles that are on the wrong side of it."""
-    value = _marker_values(tank, state)
+    value = marker_values(tank, state)
     wrong = np.flatnonzero(value * state.marker_side <= -state.marker_radius)
     if len(wrong):
         points = to_cells(state.markers[wrong], state.origin, tank.cell)
         _mend(state.phi, points, state.marker_side[wrong], state.marker_radius[wrong], tank.cell)
 
 
-def adjust_radii(tank: Tank, state: WaterState) -> None:
-    """Let each particle that is on its own side touch the surface again."""
-    own = _marker_values(tank, state) * state.marker_side
+def adjust_radii(tank: Tank, state: WaterState) -> Array:
+    """Let each particle that is on its own side touch the surface again; returns those that are not (n,)."""
+    own = marker_values(tank, state) * state.marker_side
     touching = np.clip(own, SMALLEST * tank.cell, largest_radius(tank.particles) * tank.cell)
-    state.marker_radius = np.where(own > -state.marker_radius, touching, state.marker_radius)
+    escaped = own <= -state.marker_radius
+    state.marker_radius = np.where(escaped, state.marker_radius, touching)
+    return escaped
 
 
-def _marker_values(tank: Tank, state: WaterState) -> Array:
+def marker_values(tank: Tank, state: WaterState) -> Array:
     """phi [m] at the markers, shape (n,)."""
     value = np.empty(len(state.markers))
     _sample(state.phi, state.markers, state.origin, tank.cell, value)

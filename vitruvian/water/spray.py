@@ -17,7 +17,7 @@ from scipy.ndimage import binary_dilation, label
 from vitruvian.water.interpolate import sample_linear, sample_velocity, to_cells
 from vitruvian.water.keep import missing_volume, raise_surface
 from vitruvian.water.model import Tank
-from vitruvian.water.particles import keep_markers
+from vitruvian.water.particles import keep_markers, marker_values
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -47,18 +47,16 @@ def release(tank: Tank, state: WaterState, opened: Array) -> None:
     if not len(state.markers):
         return
     h = tank.cell
-    points = to_cells(state.markers, state.origin, h)
-    value = np.empty(len(points))
-    sample_linear(state.phi, points, 0.5, value)
+    value = marker_values(tank, state)
     away = (state.marker_side < 0) & (value > ESCAPE * h)
-    lost = (state.marker_side > 0) & ((value < -ESCAPE * h) | ~_near_open_air(state.phi, points))
+    lost = (state.marker_side > 0) & ((value < -ESCAPE * h) | _in_pockets(tank, state))
     count = int(away.sum())
     volume = h**3 / tank.particles
     if count and tank.closed:
         volume = min(volume, max(0.0, missing_volume(tank, state, opened)) / count)
     if count and volume > 0.0:
         speed = np.empty((count, 3))
-        sample_velocity(state.u, state.v, state.w, np.ascontiguousarray(points[away]), speed)
+        sample_velocity(state.u, state.v, state.w, to_cells(state.markers[away], state.origin, h), speed)
         state.spray = np.concatenate([state.spray, state.markers[away]])
         state.spray_velocity = np.concatenate([state.spray_velocity, speed])
         state.spray_volume = np.concatenate([state.spray_volume, np.full(count, volume)])
@@ -85,12 +83,20 @@ def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
     state.spray_volume = state.spray_volume[~back]
 
 
-def _near_open_air(phi: Array, points: Array) -> Array:
-    """Whether a cell of the largest region of air lies within one cell of each point."""
-    regions, count = label(phi >= 0.0)
+def _in_pockets(tank: Tank, state: WaterState) -> Array:
+    """Whether each marker has no cell of open air within a cell's reach; (n,)."""
+    air = state.phi >= 0.0
+    some: Array = np.any(air, axis=(0, 1))
+    only: Array = np.all(air, axis=(0, 1))
+    # from the lowest layer with air to the one above the highest with water; pockets cannot be elsewhere
+    low, high = int(np.argmax(some)), tank.shape[2] - int(np.argmin(only[::-1])) + 1
+    regions, count = label(air[:, :, low:high])
     if count <= 1:
-        return np.ones(len(points), bool)
-    largest = int(np.bincount(regions.ravel())[1:].argmax()) + 1
-    near = binary_dilation(regions == largest, np.ones((3, 3, 3), bool))
-    cells = np.clip(points.astype(np.int64), 0, np.asarray(phi.shape) - 1)
-    return near[cells[:, 0], cells[:, 1], cells[:, 2]]
+        return np.zeros(len(state.markers), bool)
+    # the layer above all water is open air; where water reaches the rim, the largest region is
+    outside = int(regions[0, 0, -1]) if high <= tank.shape[2] else int(np.bincount(regions.ravel())[1:].argmax()) + 1
+    near = air
+    near[:, :, low:high] = regions == outside
+    near = binary_dilation(near, np.ones((3, 3, 3), bool))
+    cells = np.clip(to_cells(state.markers, state.origin, tank.cell).astype(np.int64), 0, np.asarray(tank.shape) - 1)
+    return ~near[cells[:, 0], cells[:, 1], cells[:, 2]]

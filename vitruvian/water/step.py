@@ -194,10 +194,11 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
         spray.rejoin(tank, state, boundary.psi)
-        pls.adjust_radii(tank, state)
+        escaped = pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
     if keep:
-        mend_volume(tank, state, boundary.volume)
+        if tank.particles:
+            mend_volume(tank, state, boundary.volume, escaped)
         shift_surface(tank, state, boundary.volume)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)

@@ -8,6 +8,7 @@ from numba import njit, prange
 from vitruvian.water.model import Tank
 
 Array = np.ndarray
+STEP = 0.05  # cells by which the surface is shifted to measure its area
 
 
 def water_volume(tank: Tank, phi: Array, opened: Array) -> float:
@@ -24,10 +25,17 @@ def water_parts(tank: Tank, phi: Array) -> Array:
     return out
 
 
+def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
+    """Volume of water [m^3], and area of its surface [m^2] as the rate at which that changes when phi is shifted."""
+    partial = np.zeros((phi.shape[0], 3))
+    _volumes(phi, opened, tank.cell, STEP, partial)
+    volume, more, less = partial.sum(axis=0) * tank.cell**3
+    return float(volume), float(more - less) / (2.0 * STEP * tank.cell)
+
+
 def surface_area(tank: Tank, phi: Array, opened: Array) -> float:
-    """Area of the surface [m^2], as the rate at which volume changes when it is shifted."""
-    e = 0.05 * tank.cell
-    return (water_volume(tank, phi - e, opened) - water_volume(tank, phi + e, opened)) / (2.0 * e)
+    """Area of the surface [m^2]."""
+    return volume_and_area(tank, phi, opened)[1]
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -83,12 +91,13 @@ def plane_fraction(distance, a, b, c):
 
 
 @njit(cache=True)
-def cell_water(phi, h, i, j, k):
-    """Part of a cell that is water: in each octant below the plane through the centre's value with one-sided slopes.
+def cell_water(phi, h, i, j, k, shift):
+    """Part of a cell that is water with the level set phi + shift.
 
-    Exact for a flat surface, and right for sheets and drops thinner than a cell, whose central slope vanishes.
+    In each octant it lies below the plane through the centre's value with one-sided slopes: exact for a flat surface,
+    and right for sheets and drops thinner than a cell, whose central slope vanishes.
     """
-    p = phi[i, j, k]
+    p = phi[i, j, k] + shift
     if p >= 0.9 * h:
         return 0.0
     if p <= -0.9 * h:
@@ -131,9 +140,35 @@ def _volume(phi, opened, h, partial):
         total = 0.0
         for j in range(ny):
             for k in range(nz):
-                if opened[i, j, k] > 0.0 and phi[i, j, k] < 0.9 * h:
-                    total += opened[i, j, k] * cell_water(phi, h, i, j, k)
+                p = phi[i, j, k]
+                if p <= -0.9 * h:
+                    total += opened[i, j, k]
+                elif p < 0.9 * h and opened[i, j, k] > 0.0:
+                    total += opened[i, j, k] * cell_water(phi, h, i, j, k, 0.0)
         partial[i] = total
+
+
+@njit(cache=True, parallel=True)
+def _volumes(phi, opened, h, step, partial):
+    """Water in each layer as it is, and with the surface shifted outwards and inwards."""
+    nx, ny, nz = phi.shape
+    far = (0.9 + step) * h
+    for ii in prange(nx):
+        i = np.int64(ii)
+        same = more = less = 0.0
+        for j in range(ny):
+            for k in range(nz):
+                p = phi[i, j, k]
+                part = opened[i, j, k]
+                if p <= -far:
+                    same += part
+                    more += part
+                    less += part
+                elif p < far and part > 0.0:
+                    same += part * cell_water(phi, h, i, j, k, 0.0)
+                    more += part * cell_water(phi, h, i, j, k, -step * h)
+                    less += part * cell_water(phi, h, i, j, k, step * h)
+        partial[i, 0], partial[i, 1], partial[i, 2] = same, more, less
 
 
 @njit(cache=True, parallel=True)
@@ -142,4 +177,4 @@ def _parts(phi, h, out):
         i = np.int64(ii)
         for j in range(phi.shape[1]):
             for k in range(phi.shape[2]):
-                out[i, j, k] = cell_water(phi, h, i, j, k)
+                out[i, j, k] = cell_water(phi, h, i, j, k, 0.0)
