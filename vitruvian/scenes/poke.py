@@ -96,6 +96,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             colour=parameters["colour"],
             opacity=0.35,
             lattice=parameters["lattice"],
+            bones=lambda name: True,
             arrows=parameters["arrows"],
         ),
         flesh_measures=(
