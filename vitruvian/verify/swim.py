@@ -128,7 +128,7 @@ def impulses_on_the_body_are_its_momentum() -> Finding:
 
 @claim
 def forces_on_body_and_water_are_equal_and_opposite() -> Finding:
-    """Momentum of water and swimmer together in a tank, less what the walls gave, over a part of a stroke."""
+    """Impulses of the pressure on water and swimmer at each step of a part of a stroke in a tank, walls taken off."""
     return _swim_water.shared_momentum()
 
 
