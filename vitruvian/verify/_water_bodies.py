@@ -42,9 +42,7 @@ def added_mass_of_a_ball() -> Finding:
 
 @claim
 def light_bodies_and_plates_stay_stable() -> Finding:
-    """Largest growth of speed over the physical bound, monolithic coupling: balls of ratio 0.3 to 1 and a flat
-    plate.
-    """
+    """Largest speed of light balls and flat plates over the bound of energy, bodies in the pressure solve."""
     errors: list[float] = []
     for shape, ratio in (
         (sphere(0.18, subdivisions=3), 0.3),
@@ -67,9 +65,7 @@ def light_bodies_and_plates_stay_stable() -> Finding:
 
 @claim
 def a_chain_of_bones_floats() -> Finding:
-    """Largest link speed [m/s] of five hinged links of density 0.5 in the last 0.2 s of 1 s, let go at their
-    draught.
-    """
+    """Largest link speed of five hinged links of density 0.5 in the last 0.2 s of 1 s, let go at their draught."""
     bones = _chain(5, 500.0)
     tank = Tank((32, 12, 16), 0.05)
     state = bones.start()
