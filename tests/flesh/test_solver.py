@@ -96,6 +96,33 @@ def test_free_flight_keeps_linear_momentum():
     assert model.node_mass @ state.v == pytest.approx(before, rel=1e-9, abs=1e-10)
 
 
+def spinning_block():
+    lattice = box_lattice((2, 2, 4), 0.02, origin=(-0.02, -0.02, -0.04))
+    model = build_flesh(lattice, neo_hookean(5e4, 0.4))
+    state = rest_state(model)
+    state.v[:] = np.cross([3.0, 1.0, 0.5], state.x) + [0.2, 0.0, 0.1]
+    return model, state
+
+
+def test_midpoint_steps_keep_angular_momentum_and_backward_euler_loses_what_it_says():
+    settings, dt = Settings(residual=1e-9, gap=1e-9, tolerance=1e-3), 2e-3
+
+    def spin(model, state):
+        return (model.node_mass[:, None] * np.cross(state.x, state.v)).sum(axis=0)
+
+    model, state = spinning_block()
+    before = spin(model, state)
+    for _ in range(10):
+        FleshSolver(model, settings).step(state, Loads(), dt, midpoint=True)
+    assert spin(model, state) == pytest.approx(before, rel=1e-8, abs=1e-9)
+    model, state = spinning_block()
+    speed = state.v.copy()
+    FleshSolver(model, settings).step(state, Loads(), dt)
+    lost = dt * (model.node_mass[:, None] * np.cross(speed, state.v)).sum(axis=0)
+    assert spin(model, state) - before == pytest.approx(-lost, rel=1e-5, abs=1e-10)
+    assert np.linalg.norm(lost) > 1e-3 * dt * np.linalg.norm(before)
+
+
 def test_rayleigh_damping_takes_energy():
     lattice = box_lattice((2, 2, 4), 0.02)
     model = build_flesh(lattice, neo_hookean(5e4, 0.4), fixed=lattice.nodes[:, 2] < 1e-9)

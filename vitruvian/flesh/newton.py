@@ -39,7 +39,7 @@ class Settings:
     tolerance: float = 0.1  # relative, of each linear solve
     chord: float = 0.5  # keep the matrix while the residual falls below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
-    looks: int = 6  # most times that pairs of skin on skin are found anew in a solve
+    looks: int = 2  # most times that pairs of skin on skin are found anew in a solve
     multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
 
 

@@ -28,18 +28,32 @@ class FleshSolver:
         return self.newton.minimise(Potential(self.model, loads), state.x, state.pressure)
 
     def step(
-        self, state: FleshState, loads: Loads, dt: float, *, mass_damping: float = 0.0, stiffness_damping: float = 0.0
+        self,
+        state: FleshState,
+        loads: Loads,
+        dt: float,
+        *,
+        mass_damping: float = 0.0,
+        stiffness_damping: float = 0.0,
+        midpoint: bool = False,
     ) -> Report:
-        """One backward-Euler step of `dt` [s] with Rayleigh damping α M + β K; α [1/s], β [s].
+        """One step of `dt` [s] with Rayleigh damping α M + β K; α [1/s], β [s].
 
         K is the projected stiffness at the start of the step, so that damping never feeds energy in.
+
+        Backward Euler keeps linear momentum, damps vibration, and loses angular momentum by dt Σ m v₀ × v₁ a step.
+        midpoint: forces act halfway, as in a backward-Euler step of dt/2 whose motion is then doubled; linear and
+        angular momentum are both kept (damping β K apart) and vibration is not damped. `loads` are then those of the
+        middle of the step.
         """
         self._check(loads)
         if not dt > 0.0:
             raise InputError(f"flesh step: dt must be positive, got {dt} s")
         if mass_damping < 0.0 or stiffness_damping < 0.0:
             raise InputError("flesh step: damping must not be negative")
-        start = state.x.copy()
+        start, speed = state.x.copy(), state.v.copy()
+        if midpoint:
+            dt *= 0.5
         motion = Motion(dt, start, start + dt * state.v, mass_damping, None, self._friction(state, loads))
         if stiffness_damping > 0.0:
             still = Potential(self.model, Loads(activation=loads.activation))
@@ -52,6 +66,9 @@ class FleshSolver:
         if not report.converged:
             raise Diverged("flesh", f"a step of {dt:.3g} s left {report.residual:.3g} N unbalanced")
         state.v[:] = (state.x - start) / dt
+        if midpoint:
+            state.x[:] += state.x - start
+            state.v[:] = np.where(self.model.fixed, 0.0, 2.0 * state.v - speed)
         return report
 
     def _friction(self, state: FleshState, loads: Loads) -> list[tuple[np.ndarray, np.ndarray]]:

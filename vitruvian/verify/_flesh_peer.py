@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse.linalg import spsolve
-from skfem import Basis, BilinearForm, ElementHex1, ElementHex2, ElementVector, LinearForm, MeshHex
+from skfem import Basis, BilinearForm, ElementHex1, ElementVector, LinearForm, MeshHex
 from skfem.helpers import ddot, det, grad, transpose
 
 from vitruvian.flesh import Material
@@ -14,17 +14,15 @@ from vitruvian.flesh import Material
 SIDE = 0.1  # [m]
 
 
-def block_displacements(
-    material: Material, counts: int, shift: np.ndarray, *, quadratic: bool
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Displacements [m] of a clamped cube whose top is moved by `shift` [m], as a function of points (n, 3).
+def block_displacements(material: Material, counts: int, shift: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Displacements [m] of a clamped cube of trilinear cells, its top moved by `shift` [m], at points (n, 3).
 
     Energy μ/2 (I1 − 3) − μ (J − 1) + κ/2 (J − 1)², the neo-Hookean material of `flesh.materials`.
     """
     mu, kappa = 2.0 * material.mu10, material.kappa
     axis = np.linspace(0.0, SIDE, counts + 1)
     mesh = MeshHex.init_tensor(axis, axis, axis)
-    basis = Basis(mesh, ElementVector(ElementHex2() if quadratic else ElementHex1()), intorder=4)
+    basis = Basis(mesh, ElementVector(ElementHex1()), intorder=4)
 
     def cofactor(f):
         return transpose(_adjugate(f))
