@@ -19,8 +19,13 @@ Floors, from the ground up (each imports only from those below it)::
 SI units, float64, world axes +x to the body's left, +y to the back, +z up.
 """
 
+import os
+
 from vitruvian import kernel_cache
 
 __version__ = "0.1.0"
 
 kernel_cache.choose_folder()
+# threads that wait for each other sleep instead of spinning: on a busy machine the pressure solve takes a fifth of the
+# time, on an idle one the same; read when Numba's threads start
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
