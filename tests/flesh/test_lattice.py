@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.flesh import box_lattice, embed, lattice_from_level_set, lattice_from_values, sample_surface
+from vitruvian.flesh import attach, box_lattice, embed, lattice_from_level_set, lattice_from_values, sample_surface
 
 
 def ball(points):
@@ -57,6 +57,20 @@ def test_embedded_points_reproduce_linear_maps_also_outside():
     points = np.random.default_rng(0).uniform(-0.07, 0.07, (50, 3))
     matrix = np.random.default_rng(1).standard_normal((3, 3))
     assert embed(lattice, points).positions(lattice.nodes @ matrix) == pytest.approx(points @ matrix, abs=1e-12)
+
+
+def test_bone_far_outside_the_tissue_is_refused_by_number():
+    lattice = lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02)
+    points, areas = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0]]), np.full(2, 1e-4)
+    poses = np.stack([np.eye(4)] * 2)
+    with pytest.raises(InputError, match="1 points, the first of bone 1"):
+        attach(lattice, np.array([0, 1]), points, areas, poses)
+    with pytest.raises(InputError, match="bone 2 does not exist"):
+        attach(lattice, np.array([0, 2]), points[[0, 0]], areas, poses)
+    with pytest.raises(InputError, match="positive area"):
+        attach(lattice, np.array([0, 1]), points[[0, 0]], -areas, poses)
+    with pytest.raises(InputError, match="stiffness"):
+        attach(lattice, np.array([0, 1]), points[[0, 0]], areas, poses, stiffness=-1.0)
 
 
 def test_surface_samples_stand_for_the_whole_area():

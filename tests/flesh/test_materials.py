@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.flesh import corotated, mooney_rivlin_from_moduli, neo_hookean, preset
+from vitruvian.flesh import Fibre, corotated, mooney_rivlin, mooney_rivlin_from_moduli, neo_hookean, preset
 from vitruvian.flesh.fibre import fibre_tension
 from vitruvian.flesh.materials import energy_density, stress, stress_derivative
 from vitruvian.flesh.rotation import rotation_of, signed_svd
@@ -52,6 +52,24 @@ def test_unphysical_moduli_are_refused(young, poisson, word):
     for make in MAKERS:
         with pytest.raises(InputError, match=word):
             make(young, poisson)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: mooney_rivlin(-1.0, 60e3, 1e7), "mu10"),
+        (lambda: mooney_rivlin(20e3, np.nan, 1e7), "mu01"),
+        (lambda: mooney_rivlin(0.0, 0.0, 1e7), "shear"),
+        (lambda: mooney_rivlin(20e3, 60e3, -1e7), "bulk"),
+        (lambda: mooney_rivlin(20e3, 60e3, np.inf), "bulk"),
+        (lambda: neo_hookean(1e5, 0.3, density=0.0), "density"),
+        (lambda: Fibre(peak_stress=-1.0), "fibre"),
+        (lambda: Fibre(optimal_stretch=0.0), "fibre"),
+    ],
+)
+def test_constants_that_no_tissue_has_are_refused_by_name(call, word):
+    with pytest.raises(InputError, match=word):
+        call()
 
 
 def test_fibre_tension_is_the_derivative_of_its_energy_and_peaks_at_optimum():

@@ -100,7 +100,7 @@ def spinning_block():
     lattice = box_lattice((2, 2, 4), 0.02, origin=(-0.02, -0.02, -0.04))
     model = build_flesh(lattice, neo_hookean(5e4, 0.4))
     state = rest_state(model)
-    state.v[:] = np.cross([3.0, 1.0, 0.5], state.x) + [0.2, 0.0, 0.1]
+    state.v[:] = np.array([0.2, 0.0, 0.1]) + np.cross([3.0, 1.0, 0.5], state.x)
     return model, state
 
 

@@ -17,7 +17,7 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.lattice import Lattice
 
-FARTHEST = 20.0  # extrapolation weight beyond which a point has nothing to do with the lattice
+FARTHEST = 4.0  # extrapolation weight, some three cells off, beyond which a point has nothing to do with the lattice
 STIFFNESS = 1e8  # [N/m per m² of bone]: a millimetre under 0.1 MPa
 
 
