@@ -21,7 +21,6 @@ from vitruvian.couple.muscle_flesh import MuscleFlesh, WrapState
 from vitruvian.flesh import (
     Contact,
     Loads,
-    SelfContact,
     Settings,
     cell_strain,
     embed,
@@ -108,18 +107,16 @@ class FleshedBody(BodySimulation):
         two_way: bool = True,
         look: Look = Look(),  # noqa: B008 - frozen
         flesh_measures: Sequence[FleshMeasure] = (),
-        touching: SelfContact | None = None,
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
         **rest: Any,
     ) -> None:
-        """cover: the skin to be drawn; bellies: likewise; touching: skin that may touch itself; props: meshes moved
+        """cover: the skin to be drawn; bellies: likewise; props: meshes moved
         by `outside`; rest: as for `BodySimulation`."""
         super().__init__(body, q, **rest)
         self.flesh, self.outside = flesh, outside or (lambda time: Outside())
         self.wrap = MuscleFlesh(
             self.stepper, flesh.model, settings=settings, inertial=inertial, every=every, two_way=two_way
         )
-        self.touching = touching
         self.look, self.flesh_measures, self.props = look, tuple(flesh_measures), tuple(props)
         number = {n: i for i, n in enumerate(body.muscles.names)}
         self.alive = np.array([number[n] for n in flesh.model.muscles.names], dtype=np.int64)
@@ -186,7 +183,7 @@ class FleshedBody(BodySimulation):
         force = None
         if self.wrap.inertial is not None:
             force = model.node_mass[:, None] * (self.body.skeleton.gravity + now.weight)
-        return Loads(activation=activation, force=force, contacts=tuple(now.contacts), self_contact=self.touching)
+        return Loads(activation=activation, force=force, contacts=tuple(now.contacts))
 
     def stage(self) -> Stage:
         stage = super().stage()

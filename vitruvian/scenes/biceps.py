@@ -22,13 +22,12 @@ import numpy as np
 
 from vitruvian.anatomy import human
 from vitruvian.anatomy.body_bellies import body_bellies
-from vitruvian.anatomy.skin import Skin, body_skin
+from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
-from vitruvian.flesh import Lattice, SelfContact, Settings, embed, preset, self_contact
+from vitruvian.flesh import Settings, embed, preset
 from vitruvian.mesh import cylinder, join, moved
-from vitruvian.mesh.decimate import decimated
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside, section_area
 from vitruvian.skeleton import bone_poses
@@ -107,7 +106,6 @@ def build(parameters: Mapping[str, Any]) -> World:
         bellies=bellies,
         outside=outside,
         settings=Settings(newton=30),
-        touching=_fold(skin, flesh.model.lattice) if parameters["fold"] else None,
         every=2,
         look=Look(
             colour=parameters["colour"],
@@ -137,15 +135,6 @@ def build(parameters: Mapping[str, Any]) -> World:
     gains = Gains(stiffness=1600.0, damping=80.0, rate=120.0, sensor_lag=0.02)
     controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
     return World(simulation, controller, frame_rate=20.0, substeps=6)
-
-
-def _fold(skin: Skin, lattice: Lattice) -> SelfContact:
-    """The skin about the elbow, which touches itself when the arm is bent; thinned out to the lattice's size."""
-    vertices, faces = decimated(skin.vertices, skin.faces, 16_000)
-    near = (vertices[:, 0] > 0.3) & (vertices[:, 0] < 0.68) & (vertices[:, 2] > UNDER + 0.02)
-    faces = faces[near[faces].all(axis=1)]
-    used, number = np.unique(faces, return_inverse=True)
-    return self_contact(lattice, vertices[used], number.reshape(-1, 3))
 
 
 def effort(time: float) -> float:
@@ -207,7 +196,6 @@ scene = Scene(
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
         "cable": Parameter(170.0, "pull of the cable on the wrist", "N", low=0.0, high=400.0),
         "colour": Parameter("none", "of the skin", choices=("none", "strain", "pressure", "activation")),
-        "fold": Parameter(False, "the skin of the elbow's fold touches itself"),
         "lattice": Parameter(False, "show the lattice"),
         "build": Parameter(
             "muscular", "body shape", choices=("muscular", "average", "slender", "heavy", "woman", "old")

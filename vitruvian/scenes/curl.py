@@ -5,7 +5,8 @@ The controller meets the motion within a fraction of a degree. It learns of the 
 the pose is held perfectly, which looks wrong: that is the point of the lag.
 
 With `flesh=elements` the body wears flesh and skin (Lee's figure 5.15): arms and shoulders are elastic tissue with live
-muscles that bones and controller feel, the skin of the rest rides on the bones.
+muscles, the skin of the rest rides on the bones. The flesh follows the bones, as in Lee; with `two_way=true` its fibres
+pull on them beside the line muscles, which the controller does not foresee.
 
     vitruvian run curl --view
     vitruvian run curl --set sensor_lag=0
@@ -114,6 +115,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             bellies=[b for b in alive if (within(b.centre) < 0.0).all()],
             settings=Settings(newton=40, residual=0.2),
             every=2 * int(parameters["steps"]),
+            two_way=parameters["two_way"],
             look=Look(opacity=parameters["opacity"], bones=lambda name: True),
             **rest,
         )
@@ -163,6 +165,7 @@ scene = Scene(
         "coactivation": Parameter(0.0, "of agonists and antagonists", low=0.0, high=5.0),
         "flesh": Parameter("none", "flesh and skin", choices=("none", "elements")),
         "spacing": Parameter(0.03, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
+        "two_way": Parameter(False, "bones feel the flesh"),
         "opacity": Parameter(1.0, "of the skin, with flesh", low=0.1, high=1.0),
         "regions": Parameter(False, "solve activations part by part, as Lee does"),
         "body": Parameter("corrected", "parameter set of the body", choices=("corrected", "printed")),

@@ -35,11 +35,10 @@ from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, ControllerState, Gains, MuscleControls
 from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
-from vitruvian.flesh import Settings, embed, preset
+from vitruvian.flesh import Settings, preset
 from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, section_area
-from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -50,7 +49,8 @@ Array = np.ndarray
 APART = 0.95  # [m] between the bodies
 PUSH_AT, PUSH_FOR = 0.3, 0.1  # [s]
 FROM, UNDER = 0.10, 1.44  # the part that wears flesh: beyond this in x, above this in z [m]
-SECTIONS = {"shoulder": 0.25, "upper_arm": 0.6}  # where cross-sections are measured, as a part of the upper arm
+ARMPIT, ELBOW = 0.225, 0.45  # x between which skin is the upper arm's, arms out [m]
+SECTIONS = {"shoulder": 0.36, "upper_arm": 0.6}  # where cross-sections are measured, as a part of the upper arm
 
 
 @dataclass
@@ -193,17 +193,16 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
         shown=lambda v: (v[:, 0] > FROM + 0.005) & (v[:, 2] > UNDER + 0.005),
         whole=whole,
     )
-    elbow = bone_poses(body.skeleton, body.default_q)[body.skeleton.index("Ul_l"), 0, 3]
-    arm_part = (skin.vertices[:, 0] > FROM + 0.02) & (skin.vertices[:, 0] < elbow - 0.01)
-    faces = skin.faces[arm_part[skin.faces].all(axis=1)]
-    used, number = np.unique(faces, return_inverse=True)
-    sleeve, sleeve_faces = embed(flesh.model.lattice, skin.vertices[used]), number.reshape(-1, 3)
+    rest = cover.bound.rest
+    arm_part = (rest[:, 0] > ARMPIT) & (rest[:, 0] < ELBOW)
+    sleeve = cover.faces[arm_part[cover.faces].all(axis=1)]
 
     def section(part: float) -> Callable[[FleshedBody, FleshedState, float], float]:
         def area(sim: FleshedBody, state: FleshedState, time: float) -> float:
             at = [state.wrap.poses[body.skeleton.index(b), :3, 3] for b in ("Hu_l", "Ul_l")]
             point = (1.0 - part) * at[0] + part * at[1]
-            return section_area(sleeve.positions(state.wrap.flesh.x), sleeve_faces, point, at[1] - at[0])
+            skin_now = sim.cover.positions(state.wrap.flesh.x, state.wrap.poses)
+            return section_area(skin_now, sleeve, point, at[1] - at[0])
 
         return area
 
@@ -212,7 +211,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             body,
             flesh,
             cover,
-            bellies=bellies,
+            bellies=[b for b in bellies if (b.centre[:, 0] > FROM).all() and (b.centre[:, 2] > UNDER).all()],
             settings=Settings(newton=40),
             every=8,
             two_way=False,
