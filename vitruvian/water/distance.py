@@ -19,11 +19,12 @@ Array = np.ndarray
 
 def redistance(phi: Array, h: float) -> Array:
     """The signed distance [m] to the zero set of phi, in the band."""
-    closest = np.empty((*phi.shape, 6))  # nearest point in cells, and the surface's normal there
+    closest = np.empty((*phi.shape, 3))  # nearest point in cells
+    normal = np.empty((*phi.shape, 3))  # of the surface there; for the cells beside it alone
     layer = np.zeros(phi.shape, np.uint8)
-    _nearest_points(phi, h, closest, layer)
+    _nearest_points(phi, h, closest, normal, layer)
     out = np.empty_like(phi)
-    _hand_on(phi, h, closest, layer, out)
+    _hand_on(phi, h, closest, normal, layer, out)
     return out
 
 
@@ -93,7 +94,7 @@ def _crossing(phi, i, j, k, axis):
 
 
 @njit(cache=True, parallel=True)
-def _nearest_points(phi, h, closest, layer):
+def _nearest_points(phi, h, closest, normal, layer):
     nx, ny, nz = phi.shape
     for ii in prange(nx):
         i = np.int64(ii)
@@ -128,7 +129,7 @@ def _nearest_points(phi, h, closest, layer):
                 if good and abs(value) < 1e-2 * h and (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2 < 2.0:
                     closest[i, j, k, 0], closest[i, j, k, 1], closest[i, j, k, 2] = x, y, z
                     g = np.sqrt(gx * gx + gy * gy + gz * gz)
-                    closest[i, j, k, 3], closest[i, j, k, 4], closest[i, j, k, 5] = gx / g, gy / g, gz / g
+                    normal[i, j, k, 0], normal[i, j, k, 1], normal[i, j, k, 2] = gx / g, gy / g, gz / g
                     continue
                 # rough spot: the plane through the crossings along the axes
                 tx, sx = _crossing(phi, i, j, k, 0)
@@ -144,11 +145,11 @@ def _nearest_points(phi, h, closest, layer):
                 closest[i, j, k, 2] = z0 + az / n2
                 side = 1.0 if phi[i, j, k] < 0.0 else -1.0
                 n1 = side / np.sqrt(n2)
-                closest[i, j, k, 3], closest[i, j, k, 4], closest[i, j, k, 5] = ax * n1, ay * n1, az * n1
+                normal[i, j, k, 0], normal[i, j, k, 1], normal[i, j, k, 2] = ax * n1, ay * n1, az * n1
 
 
 @njit(cache=True, parallel=True)
-def _hand_on(phi, h, closest, layer, out):
+def _hand_on(phi, h, closest, normal, layer, out):
     nx, ny, nz = phi.shape
     # range of k in each column that has been reached; only cells next to it can be reached next
     low = np.full((nx, ny), nz, np.int64)
@@ -189,7 +190,11 @@ def _hand_on(phi, h, closest, layer, out):
                                         best = d
                                         p, q, r = a, b, c
                     if best < 1e29:
-                        _foot(phi[i, j, k], closest[p, q, r], i, j, k, 1.0 if step < 1 else 0.0, closest[i, j, k])
+                        if step == 0:
+                            _foot(phi[i, j, k], closest[p, q, r], normal[p, q, r], i, j, k, closest[i, j, k])
+                        else:
+                            for a in range(3):
+                                closest[i, j, k, a] = closest[p, q, r, a]
                         layer[i, j, k] = mark
                         new_low[i, j] = min(new_low[i, j], k)
                         new_high[i, j] = max(new_high[i, j], k)
@@ -219,16 +224,13 @@ def _hand_on(phi, h, closest, layer, out):
 
 
 @njit(cache=True, inline="always")
-def _foot(value, known, i, j, k, reach, out):
-    """Foot of the perpendicular to the tangent plane at a neighbour's nearest point, if it lies within `reach` of
-    it.
-    """
+def _foot(value, known, normal, i, j, k, out):
+    """Foot of the perpendicular to the tangent plane at a neighbour's nearest point, if it lies within a cell of it."""
     dx, dy, dz = i - known[0], j - known[1], k - known[2]
-    nx, ny, nz = known[3], known[4], known[5]
+    nx, ny, nz = normal[0], normal[1], normal[2]
     along = dx * nx + dy * ny + dz * nz
     aside = dx * dx + dy * dy + dz * dz - along * along
-    out[3], out[4], out[5] = nx, ny, nz
-    if aside < reach and (along < 0.0) == (value < 0.0):
+    if aside < 1.0 and (along < 0.0) == (value < 0.0):
         out[0], out[1], out[2] = i - along * nx, j - along * ny, k - along * nz
     else:
         out[0], out[1], out[2] = known[0], known[1], known[2]
