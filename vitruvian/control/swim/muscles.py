@@ -5,7 +5,6 @@ How they become activations:
     "balanced"  limbs: the torques that their lengths ask for, given by all their muscles together (`rhythm.balance`);
                 trunk and neck: eq. 4.9
     "length"    eq. 4.9 for every muscle alone, as Si has it
-    "servo"     the same taken at the end of the step, stable at higher gains (`rhythm.servo`)
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stro
 from vitruvian.control.rhythm.balance import BalanceGains, LimbBalance
 from vitruvian.control.rhythm.control import LONGEST, activation
 from vitruvian.control.rhythm.decode import LengthReader
-from vitruvian.control.rhythm.servo import LengthServo
 from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SplineRhythm
@@ -30,7 +28,7 @@ from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
 CONTROLS = ("cpg", "spline")
-FEEDBACK = ("balanced", "length", "servo")
+FEEDBACK = ("balanced", "length")
 
 
 @dataclass
@@ -89,7 +87,6 @@ class MuscleActuation:
         self._kinematics = MuscleKinematics(body)
         self._still = np.zeros(body.skeleton.n_v)
         self.limbs = LimbBalance(body, self.settings.balance) if feedback == "balanced" else None
-        self._servo = LengthServo(body) if feedback == "servo" else None
         self._reader = LengthReader(body)
         self._pose = StrokeMotion(body, load_stroke(stroke) if isinstance(stroke, str) else stroke).at(phase)[0]
         rhythm.start(*self._begin)  # a wrong stroke or rate is told here
@@ -117,13 +114,6 @@ class MuscleActuation:
         wanted, rates = own.rhythm.length, self.rhythm.rates(own.rhythm)
         length, rate, _ = self._kinematics(now.q, now.v, self._still)
         rest, g = self.body.muscles.rest_length, self.settings.length
-        if self._servo is not None:
-            stiffness, damping = g.stiffness / rest, g.damping / rest
-            ahead = wanted + dt * rates
-            a = self._servo.activations(
-                now.q, now.v, now.activation, ahead, rates, stiffness, damping, np.zeros_like(rest), dt, wrench
-            )
-            return a, 0.0, -1
         a = activation(length, rate, wanted, rates, rest, g)
         if self.limbs is None:
             return a, 0.0, -1

@@ -2,12 +2,17 @@
 
 No stroke swims straight by itself: the crawl's heading is only weakly stable. The pilot feels where the trunk points,
 how deep the chest lies and how far it rolls, and answers by bending, twisting and arching spine and neck:
-    bend  = k_h mean(heading* - heading) - k_r mean(turning),   arch = k_z mean(z* - z) - k_p mean(pitch),
-    twist = k_t (roll*(phase) - roll)                               means over a stroke: within it everything sways
+    turn  = k_h off + k_i integral(off) - k_r mean(turning),  -1..1,      off = mean(heading* - heading)
+    bend  = its share of the turn + k_t mean(roll*(phase) - roll) where a bend rolls the swimmer
+    twist = its share of the turn,      arch = k_z mean(z* - z) - k_d mean(z') - k_p mean(pitch)
+All are means over a stroke or so: within it everything sways.
+Which way a bent spine turns the swimmer depends on the stroke. On the breast with both arms alike it steers as a bow
+does. In crawl and backstroke it shifts the roll, one arm then pulls deeper than the other, and the swimmer turns to the
+outer side, all the more with the chest twisted along: `STEERING` has the signs, found by trial in still water.
 Oscillators get it as a shift of their baselines g, by what the posture changes each muscle's length (Si 2013, section
-6.2, moves g of the sides of neck and trunk, with sizes left open); torques get it as another posture to hold. A heading
-far off makes the pilot hold the arm on the inner side straight ahead, as swimmers do in a sharp turn, and release it
-when the turn is nearly done. A speed to keep changes the stroke rate.
+6.2, moves g of the sides of neck and trunk, with sizes left open); torques get it as another posture to hold. With
+`sharp_turns` a heading far off makes the pilot hold the arm on the inner side straight ahead, as Si does for his right
+angle, and release it when the turn is nearly done. A speed to keep changes the stroke rate.
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ Target = Callable[[float], Sequence[float]]  # place [m] (x, y) at a time [s]
 POSTURES = ("bend", "twist", "arch")  # to the left; chest to the left against the pelvis; backwards
 _AXIS = {"bend": (1, 1.0), "twist": (2, 1.0), "arch": (0, -1.0)}
 SPINE = (*(f"L{i}" for i in range(5, 0, -1)), *(f"T{i}" for i in range(12, 0, -1)))
+STEERING = {"crawl": (-1.0, -1.0), "backstroke": (-1.0, -1.0)}  # bend and twist per turn to the left; else (1, 0)
 NECK = (*(f"C{i}" for i in range(7, 0, -1)), "Sku")
 
 
@@ -53,17 +59,20 @@ class Pool:
 class Reflexes:
     """Gains and bounds of the pilot."""
 
-    heading: float = 1.0  # k_h [rad/rad]
-    turning: float = 0.5  # k_r [s]
+    heading: float = 1.5  # k_h [1/rad]
+    drift: float = 0.2  # k_i [1/rad/s]: against what stays off, up to half a turn
+    turning: float = 1.0  # k_r [s/rad]
     depth: float = 1.0  # k_z [rad/m]
     sinking: float = 0.5  # [rad s/m] on the vertical speed
-    pitch: float = 0.5  # k_p [rad/rad]
-    roll: float = 0.0  # k_t [rad/rad]
-    largest: float = 0.45  # [rad] of any posture, over spine and neck together
+    pitch: float = 2.0  # k_p [rad/rad]
+    level: float = 0.05  # [rad] head up, the pitch to keep
+    roll: float = 0.5  # k_t [rad/rad]
+    share: tuple[float, float] = (0.2, 0.2)  # [rad] bend and twist of a full turn; twice that rolls a crawler over
+    largest: tuple[float, float, float] = (0.3, 0.3, 0.6)  # [rad] bend, twist, arch
     sharp: float = 0.6  # [rad] heading error from which the inner arm is held
     done: float = 0.25  # [rad] at which it is released
     speed: float = 0.5  # stroke rate per speed missing [1/s per m/s], each second
-    memory: float = 0.6  # [s] of the means
+    memory: float = 1.0  # [s] of the means
 
 
 @dataclass
@@ -72,6 +81,8 @@ class PilotState:
 
     heading: float = 0.0  # mean [rad]
     turning: float = 0.0  # [rad/s]
+    drift: float = 0.0  # turn that has built up against a steady error
+    roll: float = 0.0  # mean of roll* - roll [rad]
     height: float = 0.0  # of the chest [m]
     rising: float = 0.0  # [m/s]
     pitch: float = 0.0  # [rad]
@@ -99,7 +110,7 @@ class Pilot:
         target: Target | None = None,
         pool: Pool | None = None,
         reflexes: Reflexes | None = None,
-        sharp_turns: bool = True,
+        sharp_turns: bool = False,
         reach: float = 0.12,
     ):
         """heading [rad] from -y, positive to the left; depth [m] of the chest (T6) below the surface at z = 0; target:
@@ -151,14 +162,19 @@ class Pilot:
             way = place - here[2:]
             own.wanted_heading = float(np.arctan2(way[0], -way[1]))
         off = _wrapped(own.wanted_heading - own.heading)
-        back = -1.0 if self.supine else 1.0  # on the back, left and right of the spine change places
-        bend = back * (g.heading * off - g.turning * own.turning)
-        arch = -g.pitch * own.pitch
+        side, along = STEERING.get(self.stroke, (1.0, 0.0))
+        if abs(off) < g.sharp:  # a turn asked for is no drift
+            own.drift = float(np.clip(own.drift + g.drift * off * dt, -0.5, 0.5))
+        turn = float(np.clip(g.heading * off + own.drift - g.turning * own.turning, -1.0, 1.0))
+        arch = g.pitch * (g.level - own.pitch)
         if np.isfinite(own.wanted_depth):
             arch += g.depth * (own.wanted_depth - own.height) - g.sinking * own.rising
         roll = float(np.arcsin(np.clip(-pelvis[2, 0], -1.0, 1.0)))
-        twist = g.roll * (self._roll[int(phase * 48) % 48] - roll)
-        own.amount = np.clip(np.array([bend, twist, back * arch]), -g.largest, g.largest)
+        own.roll += share * (self._roll[int(phase * 48) % 48] - roll - own.roll)
+        bend = side * g.share[0] * turn + (side * g.roll * own.roll if along else 0.0)
+        twist = along * g.share[1] * turn
+        most = np.array(g.largest)
+        own.amount = np.clip(np.array([bend, twist, -arch if self.supine else arch]), -most, most)
         return own.amount
 
     def lengths(self, rhythm: Any, wave: Any, own: PilotState, now: Any, time: float, dt: float) -> None:
@@ -246,16 +262,16 @@ def give_commands(act: Any, own: Any, time: float) -> None:
 
 
 def _postures(body: Body) -> Array:
-    """Joint turns (n_v,) per radian of each posture, shape (3, n_v), shared by the levels' ranges; half of it is the
-    neck's."""
+    """Joint turns (n_v,) per radian of each posture, shape (3, n_v), shared by the levels' ranges; half of the arch is
+    the neck's, which else looks straight ahead."""
     s = body.skeleton
     out = np.zeros((len(POSTURES), s.n_v))
     for k, name in enumerate(POSTURES):
         axis, sign = _AXIS[name]
-        for bones in (SPINE, NECK):
+        for bones in (SPINE, NECK) if name == "arch" else (SPINE,):
             rows = np.array([s.v_slice(b).start + axis for b in bones])
             span = s.forces.high[rows] - s.forces.low[rows]
-            out[k, rows] = sign * 0.5 * span / span.sum()
+            out[k, rows] = sign * (0.5 if name == "arch" else 1.0) * span / span.sum()
     return out
 
 
