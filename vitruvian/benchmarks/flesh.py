@@ -1,8 +1,8 @@
 """Flesh of the whole body in motion, quasi-static balance after each step.
 
 Flexing: both elbows by 4.5 degrees a step. Swimming: every hinge, hips, shoulders and the body as a whole, at 96 steps
-a second, with forces on the skin. The published systems needed 60-240 s a frame (Lee 2008, 354,000 tetrahedra) and a good
-part of 180-600 s (Si & al. 2014, a 10 mm lattice). Sizes, iterations and memory stand beside the times.
+a second, with forces on the skin. The published systems needed 60-240 s a frame (Lee 2008, 354,000 tetrahedra) and a
+good part of 180-600 s (Si & al. 2014, a 10 mm lattice). Sizes, iterations and memory stand beside the times.
 """
 
 from __future__ import annotations
