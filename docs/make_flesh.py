@@ -126,7 +126,7 @@ def biceps(folder: Path) -> None:
         [shot(recording, nearest(recording, t), eye, target, (560, 400), None, True) for t in times]
         for eye, target in views
     ]
-    strain = recorded(folder, "biceps-strain", "biceps", "--set", "colour=strain")
+    strain = recorded(folder, "biceps-strain", "biceps", "--set", "colour=strain", "--seconds", "2.15")
     rows += [[shot(strain, nearest(strain, t), *views[0], (560, 400), ["skin", "bones"], True) for t in times]]
     sheet(rows, "flesh-biceps")
 
@@ -168,16 +168,17 @@ def poke(folder: Path) -> None:
 def curl(folder: Path) -> None:
     recording = recorded(folder, "curl", "curl", "--set", "flesh=elements", "--seconds", "1.3")
     front, back = ((0.9, -1.9, 1.75), (0.0, 0.0, 1.27)), ((-0.8, 2.0, 1.75), (0.0, 0.0, 1.27))
-    views = [(0.0, front), (1.2, front), (1.2, back)]
-    sheet(
-        [[shot(recording, nearest(recording, t), *v, (560, 560), ["skin", "things"]) for t, v in views]], "flesh-curl"
-    )
+    skin, inside = ["skin", "things"], ["bones", "muscles", "things"]
+    views = [(0.0, front, skin), (1.2, front, skin), (1.2, front, inside), (1.2, back, skin)]
+    shots = [shot(recording, nearest(recording, t), *v, (480, 520), layers) for t, v, layers in views]
+    sheet([shots], "flesh-curl")
 
 
 def tone(folder: Path) -> None:
     recording = recorded(folder, "tone", "tone", "--set", "flesh=elements", "--seconds", "0.6")
     i = nearest(recording, 0.28)
-    sheet([[shot(recording, i, (0.35, -2.6, 2.0), (0.35, 0.0, 1.45), (1280, 560))]], "flesh-tone")
+    row = [shot(recording, i, (x + 0.5, -1.15, 2.0), (x + 0.3, 0.0, 1.5), (520, 420)) for x in (-0.95, 0.0, 0.95)]
+    sheet([row], "flesh-tone")
 
 
 MAKERS = {

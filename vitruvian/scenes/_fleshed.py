@@ -148,13 +148,14 @@ class FleshedBody(BodySimulation):
             state.activation,
             dt,
             self._loads(state, time + dt),
-            load=state.load,
+            load=state.load - self.wrap.spared,  # the step takes off by itself what the flesh brings
             wrench=state.push,
             torque=torque,
         )
 
     def _surroundings(self, state: BodyState, time: float) -> None:
         super()._surroundings(state, time)
+        state.load += self.wrap.spared  # controllers must know what the bones weigh without their flesh
         now = self.outside(time)
         weight = now.weight
         turn = bone_poses(self.body.skeleton, state.q)[:, :3, :3]
