@@ -21,6 +21,7 @@ from vitruvian.verify._flesh_block import (
     hyperelastic_block_agrees_with_scikit_fem,
 )
 from vitruvian.verify._flesh_bones import (
+    a_folded_limb_finds_balance_in_every_step,
     attachment_forces_balance_the_skin,
     attachment_jacobian_is_the_derivative_of_the_pull,
     biceps_keeps_the_volume_of_the_flesh,
@@ -42,6 +43,7 @@ from vitruvian.verify._flesh_exact import (
 )
 
 __all__ = [
+    "a_folded_limb_finds_balance_in_every_step",
     "assembled_forces_and_stiffness_are_derivatives",
     "attachment_forces_balance_the_skin",
     "attachment_jacobian_is_the_derivative_of_the_pull",
