@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,9 @@ class Boundary:
     triangle: Array | None = None  # nearest triangle of each node, counted over all skins, -1 beyond the band
     origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
     box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
+
+    skins: Sequence[Any] = ()  # the skins that were made this boundary
+    gathered: tuple[Array, Array, Array] | None = None  # link, corners and corner drift of all their triangles
 
     @property
     def links(self) -> int:

@@ -22,7 +22,7 @@ from numba import njit
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.pseudo import depths
-from vitruvian.water.solids import Skin, _gathered
+from vitruvian.water.solids import Skin, _gathered, gathered
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -78,7 +78,7 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
     if boundary.psi is None or not boundary.box.any():
         return out
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    links, corners, _ = _gathered(skins)
+    links, corners, _ = gathered(boundary, skins)
     depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
     _hydrostatic(corners, links, depth, boundary.origins, weight, out)
     centres = state.origin + (boundary.cells + 0.5) * tank.cell

@@ -80,14 +80,14 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
             boxes.append(box)
         base += len(skin.shape.mesh.faces)
     b.psi, b.triangle, b.origins = psi, triangle, np.asarray(origins, float)
+    b.skins, b.gathered = skins, _gathered(skins)
     b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
     if boxes:
         low = np.min([x[:, 0] for x in boxes], axis=0)
         high = np.max([x[:, 1] for x in boxes], axis=0)
         b.box = np.stack([low, np.minimum(high, tank.shape)], axis=1)
         open_fractions(psi, b.box, b.open_x, b.open_y, b.open_z, b.volume)
-        links = skins[0].shape.links if len(skins) == 1 else np.concatenate([s.shape.links for s in skins])
-        _face_links(psi, triangle, links, b.box, b.link_x, b.link_y, b.link_z)
+        _face_links(psi, triangle, b.gathered[0], b.box, b.link_x, b.link_y, b.link_z)
     b.cells, b.cell_link, b.rows = _rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.box
     )
@@ -99,7 +99,7 @@ def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequenc
     if b.psi is None:
         return
     soft = any(s.drift is not None for s in skins)
-    _, corners, drift = _gathered(skins) if soft else (None, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
+    _, corners, drift = gathered(b, skins) if soft else (None, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
     _face_speed(
         b.psi, b.triangle, corners, drift, np.asarray(twists, float), b.origins, state.origin, tank.cell, b.box,
         b.link_x, b.link_y, b.link_z, b.body_x, b.body_y, b.body_z,
@@ -116,8 +116,12 @@ def fastest_point(skins: Sequence[Skin], links: Links) -> float:
     return most
 
 
+def gathered(boundary: Boundary, skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
+    """Link, corners and corner drift of every triangle of all skins; the boundary keeps those of its own."""
+    return boundary.gathered if boundary.gathered is not None and skins is boundary.skins else _gathered(skins)
+
+
 def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
-    """Link, corner positions and corner drift of every triangle of all skins."""
     links = [s.shape.links for s in skins]
     corners = [s.vertices[s.shape.mesh.faces] for s in skins]
     drift = [_corner_drift(s) for s in skins]

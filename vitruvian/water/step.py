@@ -214,7 +214,7 @@ def _dynamics(
     """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
     mobility = None
     if mechanism is not None:
-        links, skins = mechanism.links(body), mechanism.skins(body)
+        links, skins = mechanism.links(body), boundary.skins
         if len(result.impulses) != len(links.origins):
             result.impulses = np.zeros((len(links.origins), 6))
         set_body_velocity(tank, state, boundary, skins, links.twists)
