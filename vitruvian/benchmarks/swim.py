@@ -6,7 +6,7 @@ measured in mid-stroke with the wake there; a step may be longer than a frame, a
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from vitruvian.anatomy.skin_flesh import body_flesh
@@ -75,13 +75,14 @@ def _frame(quality: str, *, warm: int, steps: int) -> Timing:
     parts = {"control": 0.0, "bones and skin": 0.0}
     _watch(swimmer.mechanism, ("advance", "links", "skins", "receive"), parts, "bones and skin")
     _watch(controller, ("act",), parts, "control")
-    start = perf_counter()
+    start, busy = perf_counter(), process_time()
     first = world.state.water.substeps
     for _ in range(steps):
         world.step()
     share = FRAME / (steps * world.dt)
     spent = perf_counter() - start
     figures = {f"{name} [s]": value * share for name, value in parts.items()}
+    figures["processor [s]"] = (process_time() - busy) * share
     figures["water [s]"] = (spent - sum(parts.values())) * share
     figures["documents [s]"] = DOCUMENTS
     figures["sub-steps per step"] = (world.state.water.substeps - first) / steps
