@@ -22,7 +22,7 @@ from vitruvian.water.pressure import Boundary, open_boundary
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
-BAND = 2.0  # cells about a skin in which its distance is exact: all corners of cells that it cuts, and a little more
+BAND = 1.75  # cells about a skin in which its distance is exact: corners of cells that it cuts lie within sqrt(3)
 
 
 @dataclass(frozen=True)
