@@ -46,7 +46,7 @@ from vitruvian.world.stage import (
 )
 
 Array = np.ndarray
-COLOURS = {"none": ("", "", 0.0), "strain": ("strain", "", 0.5), "pressure": ("pressure", "kPa", 30.0),
+COLOURS = {"none": ("", "", 0.0), "strain": ("strain", "", 0.5), "pressure": ("pressure", "kPa", 6.0),
            "activation": ("activation", "", 1.0)}  # fmt: skip
 ARROW, HEAD = (0.95, 0.75, 0.1), 0.2  # colour of the arrows, and the part of them that is their head
 
