@@ -163,8 +163,10 @@ class MuscleFlesh:
         """Flesh with inertia one step on around bones at `poses`."""
         assert self.inertial is not None
         held = replace(loads, targets=self.model.attachments.targets(poses))
-        damping = {"mass_damping": self.inertial.mass_damping, "stiffness_damping": self.inertial.stiffness_damping}
-        return self.pair.solver.step(flesh, held, dt, **damping)
+        rayleigh = self.inertial
+        return self.pair.solver.step(
+            flesh, held, dt, mass_damping=rayleigh.mass_damping, stiffness_damping=rayleigh.stiffness_damping
+        )
 
     def _follow(self, state: WrapState, q: Array, v: Array, loads: Loads, dt: float) -> None:
         """The flesh to where the bones are now."""
