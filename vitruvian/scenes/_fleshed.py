@@ -231,9 +231,9 @@ class FleshedBody(BodySimulation):
         values = self._values(state)
         lift = now.lift
         skin = self.cover.positions(flesh.x, self.shown_poses(state))
-        surfaces = {
-            "skin": SurfaceFrame(skin + lift, None, None if values is None else self.cover.riding.matrix @ values)
-        }
+        # no colour where the skin rides on bones
+        shade = None if values is None else self.cover.share * (self.cover.riding.matrix @ values)
+        surfaces = {"skin": SurfaceFrame(skin + lift, None, shade)}
         if self.belly is not None:
             surfaces["bellies"] = SurfaceFrame(
                 self.belly.positions(flesh.x) + lift, None, state.activation[self.belly_owner]

@@ -90,7 +90,7 @@ def build(parameters: Mapping[str, Any]) -> World:
                         lambda now: float(now.point("Sku")[2] - first[2])),
         ),
         cameras=(
-            Camera("oblique", (1.6, -2.9, 1.5), (0.0, 0.0, 1.12)),
+            Camera("oblique", (1.5, -2.9, 1.5), (0.0, 0.0, 1.2)),
             Camera("side", (3.2, -0.4, 1.35), (0.0, 0.0, 1.1)),
         ),
     )  # fmt: skip
