@@ -36,7 +36,7 @@ def two_balls():
     top = np.zeros(lattice.n_nodes, bool)
     top[lattice.cell_nodes[lattice.centres()[:, 2] > 0.0]] = True
     model = build_flesh(lattice, neo_hookean(5e4, 0.45), fixed=np.abs(lattice.nodes[:, 2]) > 0.026)
-    return model, self_contact(lattice, vertices, faces), top
+    return model, self_contact(lattice, vertices, faces, stiffness=2e7), top
 
 
 def pressed(depth=0.008):

@@ -27,7 +27,7 @@ from vitruvian.flesh.lattice import Lattice
 from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.mesh.remesh import vertex_normals
 
-STIFFNESS = 2e7  # [Pa/m], shared by the two sides: 5 mm deep under 0.1 MPa
+STIFFNESS = 5e6  # [Pa/m], shared by the two sides: 2 mm deep under 10 kPa
 FACING = 0.0  # cosine between the normals of skin that faces skin: the walls of a fold of 90 degrees and more
 THROUGH = 0.2  # cosine beyond which the other part is seen through tissue: the back of a finger
 
