@@ -16,6 +16,7 @@ from vitruvian.control.swim import (
     PdActuation,
     Pilot,
     Pool,
+    Reflexes,
     SplineRhythm,
     heading,
     rate,
@@ -138,7 +139,7 @@ def test_inverse_dynamics_follows_the_stroke_with_a_floating_pelvis(body, motion
 
 
 def test_a_pilot_bends_a_breaststroker_towards_his_heading_and_a_crawler_away(body, motion, rhythm):
-    pilot = Pilot(body, "breaststroke", heading=0.3)
+    pilot = Pilot(body, "breaststroke", heading=0.3, reflexes=Reflexes(pitch=0.0))
     own, state, wave = pilot.start(), _started(body, motion), rhythm.start("crawl", 0.6)
     for k in range(20):
         pilot.lengths(rhythm, wave, own, state, k * DT, DT)

@@ -35,6 +35,7 @@ POSTURES = ("bend", "twist", "arch")  # to the left; chest to the left against t
 _AXIS = {"bend": (1, 1.0), "twist": (2, 1.0), "arch": (0, -1.0)}
 SPINE = (*(f"L{i}" for i in range(5, 0, -1)), *(f"T{i}" for i in range(12, 0, -1)))
 STEERING = {"crawl": (-1.0, -1.0), "backstroke": (-1.0, -1.0)}  # bend and twist per turn to the left; else (1, 0)
+ROLLED = ("crawl", "backstroke", "butterfly")  # arms out of the water: a bend to the left rolls the right side down
 NECK = (*(f"C{i}" for i in range(7, 0, -1)), "Sku")
 
 
@@ -171,7 +172,7 @@ class Pilot:
             arch += g.depth * (own.wanted_depth - own.height) - g.sinking * own.rising
         roll = float(np.arcsin(np.clip(-pelvis[2, 0], -1.0, 1.0)))
         own.roll += share * (self._roll[int(phase * 48) % 48] - roll - own.roll)
-        bend = side * g.share[0] * turn + (side * g.roll * own.roll if along else 0.0)
+        bend = side * g.share[0] * turn + (-g.roll * own.roll if self.stroke in ROLLED else 0.0)
         twist = along * g.share[1] * turn
         most = np.array(g.largest)
         own.amount = np.clip(np.array([bend, twist, -arch if self.supine else arch]), -most, most)
