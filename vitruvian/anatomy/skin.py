@@ -43,7 +43,11 @@ Shape = tuple[Array, Array]
 COVER = 0.004  # least tissue over bone [m]
 MELT = 0.016  # width over which skin and covered bone melt together [m]
 DIGITS = ("thumb", "index", "middle", "ring", "little", "Ha_", "Fo_")
-DIGIT, FINE = 0.0033, 0.006  # cover of finger bones [m] on grids finer than this [m]: more would web the fingers
+DIGIT, FINGERTIP, FINE = (
+    0.0033,
+    0.0045,
+    0.006,
+)  # cover of finger bones, their ends, and grids [m] for it: more webs fingers
 CROTCH = 0.10  # below the hip joints [m]
 RIBS = ("Rb", "Cc", "Ste")
 
@@ -120,7 +124,7 @@ def closed_skin(skin: LevelSet, bones: dict[str, Shape], *, cover: float = COVER
         # a grid sees nothing thinner than its cells
         most = max(cover, 0.75 * skin.spacing)
         if name.startswith(DIGITS[:5]) and skin.spacing < FINE:
-            most = min(most, DIGIT)
+            most = FINGERTIP if "distal" in name else min(most, DIGIT)
         add_shell(layer, vertices, faces, most, name=f"bone '{name}'")
     # a wide fillet would web the fingers
     united = np.minimum(melted(skin.values, large.values, MELT), small.values)
