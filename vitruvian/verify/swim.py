@@ -23,7 +23,7 @@ from vitruvian.control.rhythm import (
     stroke_names,
 )
 from vitruvian.control.rhythm.learning import STILL, target
-from vitruvian.verify import _swim_water
+from vitruvian.verify import _swim_control, _swim_water
 from vitruvian.verify.book import Finding, claim, worst
 
 RATE = 0.75  # [1/s]
@@ -130,6 +130,18 @@ def impulses_on_the_body_are_its_momentum() -> Finding:
 def forces_on_body_and_water_are_equal_and_opposite() -> Finding:
     """Impulses of the pressure on water and swimmer at each step of a part of a stroke in a tank, walls taken off."""
     return _swim_water.shared_momentum()
+
+
+@claim
+def control_reads_the_wanted_pose_off_muscle_lengths() -> Finding:
+    """Largest error of any limb's joint in the pose that 846 wanted lengths are found to mean, four strokes."""
+    return _swim_control.decoding()
+
+
+@claim
+def control_by_muscles_leads_elbows_hips_and_knees() -> Finding:
+    """rms deviation from the crawl in still water, the worst of them; beside it eq. 4.9 alone and joint torques."""
+    return _swim_control.following()
 
 
 @cache
