@@ -393,7 +393,8 @@ def _roll(pose: Array) -> float:
 
 
 def _sheet(centre: Array, level: float) -> tuple[Array, Array]:
-    """A square of still surface about a point, its corners on whole metres so that it does not slide along."""
+    """A piece of still surface about a point, its corners on whole metres so that it does not slide along."""
     x, y = np.round(centre[0]), np.round(centre[1])
-    corners = np.array([[x - 3, y - 4, level], [x + 3, y - 4, level], [x + 3, y + 4, level], [x - 3, y + 4, level]])
+    a, b = 0.5 * POOL[0], 3.0
+    corners = np.array([[x - a, y - b, level], [x + a, y - b, level], [x + a, y + b, level], [x - a, y + b, level]])
     return corners, np.array([[0, 1, 2], [0, 2, 3]])
