@@ -68,8 +68,8 @@ class Reflexes:
     pitch: float = 2.0  # k_p [rad/rad]
     level: float = 0.05  # [rad] head up, the pitch to keep
     roll: float = 0.5  # k_t [rad/rad]
-    share: tuple[float, float] = (0.2, 0.2)  # [rad] bend and twist of a full turn; twice that rolls a crawler over
-    largest: tuple[float, float, float] = (0.3, 0.3, 0.6)  # [rad] bend, twist, arch
+    share: tuple[float, float] = (0.4, 0.3)  # [rad] bend and twist of a full turn, held against the roll by k_t
+    largest: tuple[float, float, float] = (0.5, 0.3, 0.6)  # [rad] bend, twist, arch
     sharp: float = 0.6  # [rad] heading error from which the inner arm is held
     done: float = 0.25  # [rad] at which it is released
     speed: float = 0.5  # stroke rate per speed missing [1/s per m/s], each second
