@@ -31,6 +31,36 @@ def test_quadrature_of_a_cut_cell_is_exact_to_degree_two():
     assert points.T @ points / 4 == pytest.approx(samples.T @ samples / len(samples), rel=1e-2)
 
 
+def bone(points):
+    return np.linalg.norm(points - [0.003, 0.0, 0.002], axis=1) - 0.032
+
+
+def test_no_cell_lies_wholly_in_bone_and_nothing_is_lost():
+    box = [-0.06] * 3, [0.06] * 3, 0.01
+    whole, hollow = lattice_from_level_set(ball, *box), lattice_from_level_set(ball, *box, solid=bone)
+    axis = np.linspace(0.0, 0.01, 9)
+    inner = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = (hollow.origin + 0.01 * hollow.cells[:, None] + inner).reshape(-1, 3)
+    assert (bone(points).reshape(-1, len(inner)) > -1e-3).any(axis=1).all()  # the points asked are 5 mm apart
+    assert len(hollow.carved) > 50  # of the ball's 137 cubes
+    assert hollow.n_cells + len(hollow.carved) == whole.n_cells
+    assert hollow.volume.sum() + hollow.carved[:, 3].sum() == pytest.approx(whole.volume.sum(), rel=1e-12)
+    first = hollow.volume @ hollow.centres() + hollow.carved[:, 3] @ hollow.carved[:, :3]
+    assert first == pytest.approx(whole.volume @ whole.centres(), rel=1e-9)
+    assert hollow.node_volume.sum() == pytest.approx(hollow.volume.sum())
+    # the surface of the bone still lies in cells
+    direction = np.random.default_rng(2).standard_normal((300, 3))
+    surface = [0.003, 0.0, 0.002] + 0.032 * direction / np.linalg.norm(direction, axis=1)[:, None]
+    weights = embed(hollow, surface).weights
+    assert weights.min() >= -1e-12
+    assert weights.max() <= 1.0
+
+
+def test_bone_that_fills_everything_is_an_error():
+    with pytest.raises(InputError, match="no room"):
+        lattice_from_level_set(ball, [-0.02] * 3, [0.02] * 3, 0.02, solid=ball)
+
+
 def test_node_volumes_sum_to_the_tissue_and_are_positive():
     lattice = lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02)
     assert lattice.node_volume.sum() == pytest.approx(lattice.volume.sum())

@@ -28,6 +28,7 @@ from vitruvian.flesh import (
     sample_muscles,
     sample_surface,
 )
+from vitruvian.flesh.lattice import Lattice, wholly_inside
 from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
 from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
@@ -45,6 +46,7 @@ class BodyFlesh:
     model: FleshModel
     skin: Skin
     bones: dict[str, tuple[Array, Array]]  # surfaces in the default pose [m]
+    bone_mass: Array  # tissue's mass in place of which there is bone [kg], shape (n_bones,): the bones' own to carry
 
 
 def body_flesh(
@@ -57,12 +59,14 @@ def body_flesh(
     within: Callable[[Array], Array] | None = None,
     reach: tuple[Array, Array] | None = None,
     ties: str = "surface",
+    hollow: bool = True,
 ) -> BodyFlesh:
     """Fill a body's skin with tissue.
 
     spacing: of the lattice [m]; bellies: muscles whose fibres are alive; within: a level set (points (n, 3) -> (n,),
     negative inside) that cuts a part out, `reach` its box [m]. ties: "surface" grows the flesh to the whole surface of
     every bone (Lee 2008 and Si 2013); "footprints" only to where muscles end on it, and lets it slide elsewhere.
+    hollow: leave out cells that lie wholly in bone; what they would weigh is `bone_mass`.
     """
     if ties not in ("surface", "footprints"):
         raise unknown_name("ties", ties, ("surface", "footprints"))
@@ -76,13 +80,17 @@ def body_flesh(
         return inside if within is None else np.maximum(inside, within(points))
 
     lower, upper = (skin.vertices.min(axis=0), skin.vertices.max(axis=0)) if reach is None else reach
-    lattice = lattice_from_level_set(tissue, lower - 0.5 * spacing, upper + 0.5 * spacing, spacing)
+    solid = bone_level_set(body, lower - spacing, upper + spacing, band=0.01) if hollow else None
+    lattice = lattice_from_level_set(tissue, lower - 0.5 * spacing, upper + 0.5 * spacing, spacing, solid=solid)
     poses = bone_poses(body.skeleton, body.default_q)
     bone, points, areas = [], [], []
     ends = muscle_ends(body) if ties == "footprints" else {}
     for name, (vertices, faces) in bones.items():
         at, area = sample_surface(vertices, faces, 0.5 * spacing)
         kept = (tissue(at) < 0.0) & np.all((at > lower) & (at < upper), axis=1)
+        if solid is not None:  # where bones cross each other there is no flesh to tie
+            cell = np.floor((at - lattice.origin) / spacing)
+            kept &= ~wholly_inside(solid, lattice.origin + spacing * cell, spacing)
         bone.append(np.full(int(kept.sum()), body.skeleton.index(name)))
         points.append(at[kept])
         # a looser tie counts as less bone
@@ -91,19 +99,27 @@ def body_flesh(
         raise InputError("body flesh: no bone lies in the part that was cut out")
     tied = attach(lattice, np.concatenate(bone), np.concatenate(points), np.concatenate(areas), poses)
     muscles = sample_muscles(lattice, [(b.name, b.region) for b in bellies], samples=3) if bellies else None
-    model = build_flesh(lattice, material or preset("si-paper"), muscles=muscles, attachments=tied)
-    return BodyFlesh(model, skin, bones)
+    material = material or preset("si-paper")
+    model = build_flesh(lattice, material, muscles=muscles, attachments=tied)
+    return BodyFlesh(model, skin, bones, material.density * carved_volumes(lattice, body, bones))
+
+
+def carved_volumes(lattice: Lattice, body: Body, bones: dict[str, tuple[Array, Array]]) -> Array:
+    """Volume of the lattice's cells in bone [m³] by the bone whose surface is nearest, shape (n_bones,)."""
+    number = np.concatenate([np.full(len(v), body.skeleton.index(name)) for name, (v, _) in bones.items()])
+    nearest = cKDTree(np.concatenate([v for v, _ in bones.values()])).query(lattice.carved[:, :3])[1]
+    return np.bincount(number[nearest], lattice.carved[:, 3], body.skeleton.n_bones)
 
 
 def bone_level_set(
-    body: Body, lower: Array | None = None, upper: Array | None = None, *, spacing: float = 0.005
+    body: Body, lower: Array | None = None, upper: Array | None = None, *, spacing: float = 0.005, band: float = 0.03
 ) -> LevelSet:
     """Signed distance [m] to all bones in the default pose, over the whole body or the box from lower to upper [m]."""
     bones = world_bones(body)
     everything = np.concatenate([v for v, _ in bones.values()])
     low = everything.min(axis=0) if lower is None else lower
     high = everything.max(axis=0) if upper is None else upper
-    level = empty_level_set(low, high, spacing, 0.03)
+    level = empty_level_set(low, high, spacing, band)
     for name, (vertices, faces) in bones.items():
         if (vertices.max(axis=0) > low).all() and (vertices.min(axis=0) < high).all():
             add_mesh(level, vertices, faces, crossing=True, name=name)

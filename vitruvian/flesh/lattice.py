@@ -2,13 +2,14 @@
 
 Built from a level set (negative inside). Cells filled less than 2 % are dropped; partly filled cells keep a four-point
 quadrature that is exact to degree two on the filled part (`fill`), and separate parts do not share nodes (`fragments`).
-After Si 2013, section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
+Cells that lie wholly in bone are left out; where they were and what they held is kept (`carved`). After Si 2013,
+section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from vitruvian.flesh.fragments import label_fragments, share_nodes
 
 LevelSet = Callable[[np.ndarray], np.ndarray]  # points [m] (n, 3) -> signed distance [m] (n,), negative inside
 LEAST_FILL = 0.02  # a cell with less tissue than this is dropped: it carries nothing and spoils the conditioning
+SOLID_PITCH = 0.005  # [m], greatest distance of the points at which a cell is asked whether it lies in bone
 MOST_POINTS = 200_000_000  # fine grid points; beyond this the lattice is surely a mistake
 
 
@@ -36,6 +38,7 @@ class Lattice:
     points: np.ndarray  # quadrature points in units of the cell, 0 to 1, shape (n_cells, 4, 3); each weighs volume / 4
     node_volume: np.ndarray  # tissue that belongs to each node [m³], shape (n_nodes,)
     owner: np.ndarray  # cell of each fine cube, -1 for none, shape (grid * samples)
+    carved: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))  # centroid [m], volume [m³] of cells in bone
 
     @property
     def n_cells(self) -> int:
@@ -55,9 +58,18 @@ class Lattice:
 
 
 def lattice_from_level_set(
-    level_set: LevelSet, lower: ArrayLike, upper: ArrayLike, spacing: float, *, samples: int = 2
+    level_set: LevelSet,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    spacing: float,
+    *,
+    samples: int = 2,
+    solid: LevelSet | None = None,
 ) -> Lattice:
-    """A lattice over the box from `lower` to `upper` [m], aligned with `lower`; `level_set` is negative inside."""
+    """A lattice over the box from `lower` to `upper` [m], aligned with `lower`; `level_set` is negative inside.
+
+    solid: negative inside bone; cells that lie wholly in it are left out.
+    """
     lower, upper = np.array(lower, float), np.array(upper, float)
     if not spacing > 0.0:
         raise InputError(f"flesh lattice: the spacing must be positive, not {spacing} m")
@@ -74,10 +86,12 @@ def lattice_from_level_set(
     for i, x in enumerate(axes[0]):  # plane by plane, so that the points of a fine body need no gigabytes
         plane = np.stack(np.meshgrid([x], axes[1], axes[2], indexing="ij"), axis=-1).reshape(-1, 3)
         phi[i] = level_set(plane).reshape(phi.shape[1:])
-    return lattice_from_values(phi, lower, spacing, samples=samples)
+    return lattice_from_values(phi, lower, spacing, samples=samples, solid=solid)
 
 
-def lattice_from_values(phi: np.ndarray, origin: np.ndarray, spacing: float, *, samples: int = 2) -> Lattice:
+def lattice_from_values(
+    phi: np.ndarray, origin: np.ndarray, spacing: float, *, samples: int = 2, solid: LevelSet | None = None
+) -> Lattice:
     """A lattice from a level set [m] on the nodes of the fine grid, shape (counts * samples + 1)."""
     phi = np.ascontiguousarray(phi, float)
     if not np.all(np.isfinite(phi)):
@@ -92,6 +106,14 @@ def lattice_from_values(phi: np.ndarray, origin: np.ndarray, spacing: float, *, 
     kept = moments[:, 0] >= LEAST_FILL
     if not kept.any():
         raise InputError(f"flesh lattice: no cell is filled by 2 %; a spacing of {spacing} m is coarser than the body")
+    carved = np.zeros((0, 4))
+    if solid is not None:
+        bony = kept & wholly_inside(solid, np.asarray(origin, float) + spacing * cells, spacing)
+        middle = origin + spacing * (cells[bony] + moments[bony, 1:4] / moments[bony, :1])
+        carved = np.concatenate([middle, moments[bony, :1] * spacing**3], axis=1)
+        kept &= ~bony
+        if not kept.any():
+            raise InputError("flesh lattice: bone leaves no room for tissue")
     renumber = np.full(len(cells) + 1, -1, np.int32)
     renumber[:-1][kept] = np.arange(kept.sum(), dtype=np.int32)
     cells, nodes_of, moments = cells[kept], nodes_of[kept], moments[kept]
@@ -112,7 +134,24 @@ def lattice_from_values(phi: np.ndarray, origin: np.ndarray, spacing: float, *, 
         points=quadrature(moments[:, 0], moments[:, 1:4], second, cells.sum(axis=1) % 2 == 1),
         node_volume=node_volume,
         owner=renumber[owner],
+        carved=carved,
     )
+
+
+def wholly_inside(solid: LevelSet, corner: np.ndarray, spacing: float) -> np.ndarray:
+    """Which cells lie in a solid with every point that they are asked at, shape (n,); corner: their lowest [m] (n, 3).
+
+    The points are no farther apart than `SOLID_PITCH`, faces, edges and corners included.
+    """
+    inside = np.ones(len(corner), bool)
+    count = max(2, int(np.ceil(spacing / SOLID_PITCH - 1e-9)))
+    axis = np.arange(count + 1) / count
+    points = spacing * np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    centre = np.argsort(np.linalg.norm(points - 0.5 * spacing, axis=1), kind="stable")
+    for p in points[centre[::-1]]:  # corners first: most cells are known to be out by then
+        left = np.flatnonzero(inside)
+        inside[left] = solid(corner[left] + p) < 0.0
+    return inside
 
 
 def box_lattice(
