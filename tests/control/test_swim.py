@@ -158,6 +158,13 @@ def test_a_target_outside_the_pool_is_told_in_one_line(body):
     assert "\n" not in str(told.value)
 
 
+def test_muscles_swim_a_stroke_from_a_file(body, tmp_path):
+    own = tmp_path / "kick.toml"
+    own.write_text('posture = "prone"\n[angles]\n"knee flexion" = [5, 30, 50, 10, 5, 5]\n')
+    actuation = MuscleActuation(body, str(own), 0.6, control="spline")
+    assert np.isfinite(actuation.start(np.random.default_rng(0)).rhythm.length).all()
+
+
 def test_commands_reach_rate_stroke_and_heading(body, rhythm):
     pilot = Pilot(body, "crawl")
     plan = [(0.0, rate(1.1)), (0.0, heading(0.5)), (0.0, stroke("crawl"))]

@@ -80,15 +80,16 @@ class MuscleActuation:
         if control == "spline" and strokes:
             raise InputError("control=spline knows one stroke; use control=cpg to switch strokes")
         self.body, self.feedback, self.settings = body, feedback, settings or MuscleSettings()
+        stroke = load_stroke(stroke) if isinstance(stroke, str) else stroke
         if rhythm is None:
             rhythm = SplineRhythm(body, stroke) if control == "spline" else Rhythm.learn(body, [stroke, *strokes])
         self.rhythm, self.pilot, self.sense, self.plan = rhythm, pilot, sense, checked_plan(plan)
-        self._begin = (stroke if isinstance(stroke, str) else stroke.name, rate, phase)
+        self._begin = (stroke.name, rate, phase)
         self._kinematics = MuscleKinematics(body)
         self._still = np.zeros(body.skeleton.n_v)
         self.limbs = LimbBalance(body, self.settings.balance) if feedback == "balanced" else None
         self._reader = LengthReader(body)
-        self._pose = StrokeMotion(body, load_stroke(stroke) if isinstance(stroke, str) else stroke).at(phase)[0]
+        self._pose = StrokeMotion(body, stroke).at(phase)[0]
         rhythm.start(*self._begin)  # a wrong stroke or rate is told here
 
     def start(self, rng: np.random.Generator) -> MuscleOwn:
