@@ -5,6 +5,7 @@ import pytest
 
 from vitruvian.anatomy import arm, human, legs, neck, torso, upper_body
 from vitruvian.anatomy.models import MODELS, describe
+from vitruvian.anatomy.scaling import stronger
 from vitruvian.errors import InputError
 from vitruvian.muscle import lengths, moment_arms
 from vitruvian.muscle.implicit import BodyStepper
@@ -202,3 +203,13 @@ def test_unknown_side_is_refused():
 
 def test_models_for_the_command_line_include_the_body_and_its_parts():
     assert {"human", "human-printed", "neck", "torso", "legs", "upper-body"} <= set(MODELS)
+
+
+def test_a_stronger_body_is_one_with_thicker_muscles_and_keeps_its_bones(body):
+    strong = stronger(body, 1.5)
+    assert strong.muscles.f_max == pytest.approx(1.5 * body.muscles.f_max)
+    assert strong.muscles.rest_length == pytest.approx(body.muscles.rest_length)
+    assert strong.skeleton is body.skeleton
+    assert stronger(body, 1.0) is body
+    with pytest.raises(InputError, match="strength must be positive"):
+        stronger(body, -1.0)

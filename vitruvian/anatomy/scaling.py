@@ -3,7 +3,7 @@
 With s = height ratio and m = mass ratio: lengths s, masses m, inertia m s^2, muscle cross-section (volume over
 length) and hence strength m/s, so that strength keeps pace with weight when m = s^2; joint torques per angle as the
 torque of gravity, m s; damping that times the pendulum time sqrt(s); point springs m. One of the two alone keeps the
-shape: m = s^3.
+shape: m = s^3. `stronger` is training: larger cross-sections on the same bones.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.tables import Tables
 from vitruvian.errors import InputError
+from vitruvian.muscle import LinearHill
 
 STATURE = 1.92  # [m] of the tabulated body: skull joint at 1.795 m, and the vertex about 0.125 m above it
 MASS = 86.605  # [kg], sum of the table
@@ -86,3 +88,20 @@ def scaled(tables: Tables, scale: Scale) -> Tables:
         for c in tables.cartilages
     )
     return replace(tables, bones=bones, muscles=muscles, coordinates=coordinates, cartilages=cartilages)
+
+
+def stronger(body: Body, factor: float) -> Body:
+    """The same body with the cross-section of every muscle, and so its force and passive stiffness, times `factor`."""
+    if not factor > 0.0:
+        raise InputError(f"strength must be positive, got {factor:g}")
+    if factor == 1.0:
+        return body
+    m = body.muscles
+    elements = []
+    for name, e in zip(m.names, m.elements):
+        if not isinstance(e, LinearHill):
+            raise InputError(f"muscle '{name}' is no linearised Hill muscle and has no strength to scale")
+        elements.append(replace(e, f_max=factor * e.f_max))
+    table = np.array([e.row()[1] for e in elements])
+    muscles = replace(m, elements=tuple(elements), table=table, pcsa=factor * m.pcsa)
+    return replace(body, muscles=muscles, notes=(*body.notes, f"muscles {factor:g} times as strong as the tables'"))
