@@ -160,7 +160,7 @@ def floating_report(recording: Recording, parameters: Settings) -> Report:
     return report
 
 
-def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 4.5) -> Scene:
+def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 3.5) -> Scene:
     """A scene in which a human swims one stroke."""
 
     def check(recording: Recording, parameters: Settings) -> Report:
