@@ -41,6 +41,10 @@ from vitruvian.verify._flesh_exact import (
     stiffness_is_the_derivative_of_stress,
     stress_is_the_derivative_of_energy,
 )
+from vitruvian.verify._flesh_touch import (
+    no_cell_of_the_flesh_lies_wholly_in_bone,
+    thighs_pressed_together_stay_apart,
+)
 
 __all__ = [
     "a_folded_limb_finds_balance_in_every_step",
@@ -64,11 +68,13 @@ __all__ = [
     "hyperelastic_block_agrees_with_scikit_fem",
     "inverted_start_recovers",
     "multigrid_iterations_do_not_grow",
+    "no_cell_of_the_flesh_lies_wholly_in_bone",
     "patch_test",
     "patch_test_on_cut_cells",
     "rigid_motion_is_force_free",
     "single_precision_matrix_gives_the_same_equilibrium",
     "stiffness_is_the_derivative_of_stress",
     "stress_is_the_derivative_of_energy",
+    "thighs_pressed_together_stay_apart",
     "uniform_pressure",
 ]
