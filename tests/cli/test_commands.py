@@ -379,3 +379,20 @@ def test_a_reader_that_goes_away_is_no_cause_for_noise():
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
         assert "Traceback" not in done.stderr
         assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"left tail flexion" = [0, 1, 2, 1]', "unknown joint 'left tail'"),
+        ('"knee flexion" = [0, 1, 2]', "3 poses are too few"),
+        ('"knee flexion" = [5, 1, 2, 1, 20]', "the cycle does not close"),
+    ],
+)
+def test_a_wrong_stroke_file_is_told_in_one_line(here, capsys, text, told):
+    phase = "phase = [0, 0.2, 0.4, 0.6, 1]\n" if "20" in text else ""
+    (here / "odd.toml").write_text(f'posture = "prone"\n{phase}[angles]\n{text}\n')
+    assert invoke(["run", "stroke", "--set", "stroke=odd.toml", "--seconds", "0.1"]) == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("vitruvian:")]
+    assert len(lines) == 1
+    assert told in lines[0]

@@ -1,4 +1,4 @@
-"""The swimmer follows a ball that drifts across the pool.
+"""The swimmer follows a ball that drifts across the pool; by joint torques, since muscles are too weak to steer well.
 
 vitruvian run swim-follow --set ball_x=2
 """
@@ -13,6 +13,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.swim.pilot import Pilot
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
+from vitruvian.scenes._swim_drive import BRISK, BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Signal
@@ -28,7 +29,7 @@ def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
 
 def build(parameters: Mapping[str, Any]) -> World:
     def pilot(body: Body) -> Pilot:
-        return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
+        return Pilot(body, "crawl", target=lambda t: ball(parameters, t), reflexes=BRISK)
 
     def away(now: SwimNow) -> float:
         return float(np.linalg.norm(now.poses[now.body.skeleton.index("Sku"), :2, 3] - ball(parameters, now.time)))
@@ -65,8 +66,9 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-20.0, high=20.0),
-        "ball_ahead": Parameter(5.0, "distance ahead at first", "m", low=1.0, high=20.0),
+        **BY_TORQUES,
+        "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-100.0, high=100.0),
+        "ball_ahead": Parameter(5.0, "distance ahead at first", "m", low=1.0, high=100.0),
         "drift": Parameter(0.15, "speed of the ball to the left", "m/s", low=-1.0, high=1.0),
     },
     qualities=QUALITIES,

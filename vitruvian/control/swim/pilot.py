@@ -11,8 +11,10 @@ does. In crawl and backstroke it shifts the roll, one arm then pulls deeper than
 outer side, all the more with the chest twisted along: `STEERING` has the signs, found by trial in still water.
 Oscillators get it as a shift of their baselines g, by what the posture changes each muscle's length (Si 2013, section
 6.2, moves g of the sides of neck and trunk, with sizes left open); torques get it as another posture to hold. With
-`sharp_turns` a heading far off makes the pilot hold the arm on the inner side straight ahead, as Si does for his right
-angle, and release it when the turn is nearly done. A speed to keep changes the stroke rate.
+`sharp_turns` a heading far off makes the pilot hold the arm on the inner side straight, as Si does for his right angle,
+and release it when the turn is nearly done: ahead, or with `arm="aside"` stretched out to the side, where it brakes
+that side (the spine is then left straight: with one arm alone a bend rolls him the wrong way). A speed to keep changes
+the stroke rate.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import GROUPS, MuscleKinematics, Rhythm, StrokeMotion, load_stroke
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.skeleton import bone_poses, integrate
 
 Array = np.ndarray
@@ -36,6 +39,9 @@ _AXIS = {"bend": (1, 1.0), "twist": (2, 1.0), "arch": (0, -1.0)}
 SPINE = (*(f"L{i}" for i in range(5, 0, -1)), *(f"T{i}" for i in range(12, 0, -1)))
 STEERING = {"crawl": (-1.0, -1.0), "backstroke": (-1.0, -1.0)}  # bend and twist per turn to the left; else (1, 0)
 ROLLED = ("crawl", "backstroke", "butterfly")  # arms out of the water: a bend to the left rolls the right side down
+ARM = ("Cla", "Hu", "Ul", "Rad", "Ha")
+ARMS = ("ahead", "aside")  # where a straight arm is held
+SLIDE = 0.15  # [s] in which torques take an arm out of its stroke
 NECK = (*(f"C{i}" for i in range(7, 0, -1)), "Sku")
 
 
@@ -93,6 +99,7 @@ class PilotState:
     wanted_speed: float = np.nan  # [m/s], nan: none
     last: Array = field(default_factory=lambda: np.zeros(4))  # heading, height, x, y of the last step
     holding: str = ""  # the arm held in a sharp turn
+    held: Array = field(default_factory=lambda: np.zeros(2))  # how far left and right arm are held by torques, 0..1
     amount: Array = field(default_factory=lambda: np.zeros(3))  # of each posture [rad]
     fresh: bool = True
 
@@ -112,13 +119,16 @@ class Pilot:
         pool: Pool | None = None,
         reflexes: Reflexes | None = None,
         sharp_turns: bool = False,
+        arm: str = "ahead",
         reach: float = 0.12,
     ):
         """heading [rad] from -y, positive to the left; depth [m] of the chest (T6) below the surface at z = 0; target:
         a place to follow, within `pool`. reach: phase of the stroke at which the left arm lies straight ahead."""
         self.body, self.reflexes, self.pool = body, reflexes or Reflexes(), pool or Pool()
         self.heading, self.depth, self.speed, self.target = heading, depth, speed, target
-        self.sharp_turns, self.reach, self.stroke = sharp_turns, reach, stroke
+        if arm not in ARMS:
+            raise unknown_name("arm", arm, ARMS)
+        self.sharp_turns, self.arm, self.reach, self.stroke = sharp_turns, arm, reach, stroke
         if target is not None:
             self.pool.check(target(0.0))
         self.postures = _postures(body)
@@ -126,6 +136,8 @@ class Pilot:
         self.supine = motion.stroke.posture == "supine"
         self._shifts = _length_shifts(body, motion, self.postures)
         s = body.skeleton
+        self._arms = [np.concatenate([np.r_[s.v_slice(b + side)] for b in ARM]) for side in ("_l", "_r")]
+        self._aside = _lengths_aside(body, motion, ARM)
         self._chest, self._shoulders = s.index("T6"), s.index("T1")
         self._roll = [_roll_wanted(motion, x) for x in np.arange(48) / 48]
 
@@ -166,12 +178,15 @@ class Pilot:
         side, along = STEERING.get(self.stroke, (1.0, 0.0))
         if abs(off) < g.sharp:  # a turn asked for is no drift
             own.drift = float(np.clip(own.drift + g.drift * off * dt, -0.5, 0.5))
+        braking = self.sharp_turns and self.arm == "aside"
         turn = float(np.clip(g.heading * off + own.drift - g.turning * own.turning, -1.0, 1.0))
         arch = g.pitch * (g.level - own.pitch)
         if np.isfinite(own.wanted_depth):
             arch += g.depth * (own.wanted_depth - own.height) - g.sinking * own.rising
         roll = float(np.arcsin(np.clip(-pelvis[2, 0], -1.0, 1.0)))
         own.roll += share * (self._roll[int(phase * 48) % 48] - roll - own.roll)
+        if braking and own.holding:
+            side = along = 0.0
         bend = side * g.share[0] * turn + (-g.roll * own.roll if self.stroke in ROLLED else 0.0)
         twist = along * g.share[1] * turn
         most = np.array(g.largest)
@@ -195,16 +210,46 @@ class Pilot:
         """Turn of each joint to add to the stroke [rad], shape (n_v,): for torques."""
         return np.einsum("k,kv->v", self.feel(own, now, time, dt, phase), self.postures)
 
-    def _turn_sharply(self, rhythm: Rhythm, wave: Any, own: PilotState) -> None:
+    def hold_arm(
+        self, own: PilotState, motion: StrokeMotion, now: Any, error: Array, v: Array, a: Array, dt: float
+    ) -> None:
+        """Torques' share of a sharp turn: the inner arm goes over from the stroke to a straight one.
+
+        error, v, a: what the joints are asked for, shape (n_v,); changed in place on the rows of the arms."""
+        if not self.sharp_turns:
+            return
+        self._choose_arm(own)
+        share = 1.0 - np.exp(-dt / SLIDE)
+        for k, side in enumerate(("left", "right")):
+            own.held[k] += share * (float(own.holding == f"{side} arm") - own.held[k])
+            if own.held[k] < 1e-3:
+                continue
+            rows, w, other = self._arms[k], own.held[k], np.empty_like(error)
+            lag = _lag(self.stroke) if side == "right" else 0.0
+            ahead = motion.at(self.reach + lag)[0]
+            straight = self.body.skeleton.neutral_q() if self.arm == "aside" else ahead
+            tracking_error(self.body.skeleton.topology, now.q, straight, other)
+            error[rows] += w * (other - error)[rows]
+            v[rows] *= 1.0 - w
+            a[rows] *= 1.0 - w
+
+    def _choose_arm(self, own: PilotState) -> None:
+        """The arm to hold: the inner one while the heading is far off, then none."""
         off = _wrapped(own.wanted_heading - own.heading)
         if not own.holding and abs(off) > self.reflexes.sharp:
-            side = "left" if (off > 0) != self.supine else "right"
-            own.holding = f"{side} arm"
-            phase = self.reach if side == "left" else self.reach + _lag(rhythm, self.stroke)
-            rhythm.hold(wave, [own.holding], rhythm.cycle(self.stroke, phase)[0])
+            own.holding = "left arm" if (off > 0) != self.supine else "right arm"
         elif own.holding and abs(off) < self.reflexes.done:
-            rhythm.release(wave, [own.holding])
             own.holding = ""
+
+    def _turn_sharply(self, rhythm: Rhythm, wave: Any, own: PilotState) -> None:
+        before = own.holding
+        self._choose_arm(own)
+        if own.holding and not before:
+            phase = self.reach if own.holding == "left arm" else self.reach + _lag(self.stroke)
+            ahead = rhythm.cycle(self.stroke, phase)[0]
+            rhythm.hold(wave, [own.holding], self._aside if self.arm == "aside" else ahead)
+        elif before and not own.holding:
+            rhythm.release(wave, [before])
 
 
 # --- commands ------------------------------------------------------------------------------------------------------
@@ -291,13 +336,22 @@ def _length_shifts(body: Body, motion: StrokeMotion, postures: Array, poses: int
     return out
 
 
+def _lengths_aside(body: Body, motion: StrokeMotion, bones: Sequence[str]) -> Array:
+    """Every muscle's length [m] with both arms straight out to the sides, shape (n_muscles,)."""
+    s, still = body.skeleton, np.zeros(body.skeleton.n_v)
+    q, neutral = motion.at(0.0)[0].copy(), body.skeleton.neutral_q()
+    for bone in (b + side for b in bones for side in ("_l", "_r")):
+        q[s.q_slice(bone)] = neutral[s.q_slice(bone)]
+    return MuscleKinematics(body)(q, still, still)[0].copy()
+
+
 def _roll_wanted(motion: StrokeMotion, phase: float) -> float:
     """How far the stroke means the pelvis to roll, left side down positive [rad]."""
     R = bone_poses(motion.body.skeleton, motion.at(phase)[0])[0]
     return float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
 
 
-def _lag(rhythm: Rhythm, stroke: str) -> float:
+def _lag(stroke: str) -> float:
     """Half a cycle for strokes whose arms alternate, none for the others."""
     return 0.5 if stroke in ("crawl", "backstroke") else 0.0
 
