@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,33 @@ def test_half_dense_ball_has_half_its_diameter_as_draught():
     assert ball_draught(0.5, 0.3) == pytest.approx(0.3)
     d = ball_draught(0.2, 1.0)
     assert np.pi * d**2 * (3.0 - d) / 3.0 == pytest.approx(0.2 * 4.0 / 3.0 * np.pi)
+
+
+def test_a_ball_heavier_than_water_is_let_go_drowned():
+    assert ball_draught(1.5, 0.3) == pytest.approx(0.6)
+    assert ball_draught(1.0, 0.3) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(("height", "force", "floats"), [(0.0, 1.0, True), (-0.32, 0.62, False)])
+def test_a_box_that_lies_on_the_floor_does_not_pass_as_afloat(height, force, floats):
+    scene = scenes.find("float")
+    parameters = {key: p.default for key, p in scene.parameters.items()} | {"shape": "box", "lift": 0.0, "cells": 24}
+    world = scene.build(parameters)
+    n, weight = 8, 0.5 * 1000.0 * 9.81 * 0.5 * 0.3 * 0.2
+    signals = {"height": np.full(n, height), "volume_error": np.zeros(n), "force": np.zeros((n, 3))}
+    signals["force"][:, 2] = force * weight
+    poses = np.zeros((n, 1, 7))
+    poses[:, 0, 2], poses[:, 0, 3] = height, 1.0
+    recording = SimpleNamespace(time=np.arange(n) / 30.0, signals=signals, poses=poses, stage=world.stage())
+    assert all(scene.check(recording, parameters).checks.values()) is floats
+
+
+def test_a_tow_that_ends_too_early_says_so():
+    scene = scenes.find("tow")
+    parameters = {key: p.default for key, p in scene.parameters.items()}
+    report = scene.check(SimpleNamespace(time=np.arange(12) / 30.0, signals={"drag": np.ones(12)}), parameters)
+    assert not all(report.checks.values())
+    assert "long enough" in next(iter(report.checks))
 
 
 def test_deep_slosh_has_the_deep_water_period():

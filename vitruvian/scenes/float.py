@@ -15,24 +15,31 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.couple.still_water import StillWater
 from vitruvian.mesh import box, sphere
+from vitruvian.mesh.distance import mesh_volume
 from vitruvian.scenes._mannequin import mannequin
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, floating_report, floating_world
 from vitruvian.scenes._water import TankSimulation, body_readings
+from vitruvian.spatial import transform_from_pose
 from vitruvian.water import RigidBody, Tank
 from vitruvian.water.forces import FORCES
+from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
 
 BALL = 0.2  # radius [m]
 BOX = (0.5, 0.3, 0.2)  # [m]
-LEVEL = 0.0
+TANKS = {"ball": (1.0, 1.0, 0.9), "box": (1.2, 1.0, 0.9), "person": (2.4, 1.2, 0.9)}  # [m]
+LEVEL, FLOOR = 0.0, -0.55  # [m]
 HUMAN = ("lungs", "water", "cell", "steps", "triangles")  # settings of the human alone
 
 
 def ball_draught(ratio: float, radius: float = BALL) -> float:
-    """Depth [m] of the lowest point of a floating ball."""
+    """Depth [m] of the lowest point of a floating ball; its diameter, just drowned, for one that does not float."""
+    if ratio >= 1.0:
+        return 2.0 * radius
     roots = np.roots([-1.0, 3.0 * radius, 0.0, -4.0 * ratio * radius**3])
     real = roots[np.abs(roots.imag) < 1e-9].real
     return float(real[(real >= -1e-12) & (real <= 2.0 * radius + 1e-12)][0])
@@ -48,15 +55,16 @@ def build(parameters: Mapping[str, Any]) -> World:
         return floating_world(parameters)
     if shape == "ball":
         vertices, faces = sphere(BALL, subdivisions=4)
-        size, start = (1.0, 1.0, 0.9), ball_centre(ratio) + parameters["lift"]
+        start = ball_centre(ratio) + parameters["lift"]
     elif shape == "box":
         vertices, faces = box(BOX)
-        size, start = (1.2, 1.0, 0.9), BOX[2] * (0.5 - ratio) + parameters["lift"]
+        start = box_centre(ratio) + parameters["lift"]
     else:
         vertices, faces = mannequin()
-        size, start = (2.4, 1.2, 0.9), parameters["lift"] - 0.05
+        start = parameters["lift"] - 0.05
+    size = TANKS[shape]
     h = size[0] / n
-    tank = Tank.of_size(size, h, origin=(-0.5 * size[0], -0.5 * size[1], -0.55), rest_level=LEVEL)
+    tank = Tank.of_size(size, h, origin=(-0.5 * size[0], -0.5 * size[1], FLOOR), rest_level=LEVEL)
     body = RigidBody.solid(shape, np.asarray(vertices), faces, ratio * tank.density, position=(0.0, 0.0, start))
     simulation = TankSimulation(tank, bodies=(body,), forces=parameters["forces"], readings=body_readings(shape))
     return World(simulation, frame_rate=30.0)
@@ -67,38 +75,84 @@ def ball_centre(ratio: float) -> float:
     return BALL - ball_draught(ratio)
 
 
+def box_centre(ratio: float) -> float:
+    """Height [m] of the centre of a floating box above the calm surface."""
+    return BOX[2] * (0.5 - min(ratio, 1.0))
+
+
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     if parameters["shape"] == "human":
         return floating_report(recording, parameters)
     report = Report()
+    shape, ratio = parameters["shape"], parameters["ratio"]
     time, height, force = recording.time, recording.signals["height"], recording.signals["force"]
     late = time >= 0.5 * time[-1]
     mean = float(height[late].mean())
     report.metrics["mean_height_m"] = mean
     report.metrics["volume_error"] = float(np.abs(recording.signals["volume_error"]).max())
     report.checks["volume stays within 1 %"] = report.metrics["volume_error"] < 0.01
-    report.checks["it floats"] = bool(np.abs(height[late]).max() < 0.5)
-    ratio = parameters["ratio"]
+    body = recording.stage.meshes[0]
+    volume = mesh_volume(body.vertices, body.faces)
+    frames = np.flatnonzero(late)[::4]
+    carried = float(force[late, 2].mean()) / (ratio * WATER_DENSITY * 9.81 * volume)
+    clear = min(float(_placed(recording, n)[:, 2].min()) for n in frames) - FLOOR
+    report.metrics["mean_force_n"] = float(force[late, 2].mean())
+    report.metrics["force_over_weight"] = carried
+    report.metrics["clear_of_the_floor_m"] = clear
+    if ratio > 1.0:
+        sunk = max(float(_placed(recording, n)[:, 2].max()) for n in frames[-1:])
+        report.checks["it sinks below the surface"] = sunk < LEVEL
+        return report
+    report.checks["the water carries its weight within 5 %"] = abs(carried - 1.0) < 0.05
+    report.checks["it lies clear of the floor"] = clear > 2.0 * TANKS[shape][0] / int(parameters["cells"])
     # the water's level differs from its rest level once a body has displaced some
-    if parameters["shape"] == "ball" and ratio < 1.0:
-        rise = _rise(parameters, 4.0 / 3.0 * np.pi * BALL**3 * ratio, ball_centre(ratio) + parameters["lift"])
-        draught = BALL - (mean - rise)
+    area = TANKS[shape][0] * TANKS[shape][1]
+    if shape == "ball":
+        start = ball_centre(ratio) + parameters["lift"]
+        draught = BALL - (mean - (ratio * volume - _below_ball(start)) / area)
         report.metrics["draught_m"] = draught
         report.metrics["draught_error"] = abs(draught / ball_draught(ratio) - 1.0)
-    elif parameters["shape"] == "box" and ratio < 1.0:
-        report.metrics["draught_m"] = 0.5 * BOX[2] - mean
-        report.metrics["draught_error"] = abs(report.metrics["draught_m"] / (ratio * BOX[2]) - 1.0)
+    elif shape == "box":
+        start = box_centre(ratio) + parameters["lift"]
+        before = BOX[0] * BOX[1] * min(max(0.5 * BOX[2] - start, 0.0), BOX[2])
+        draught = 0.5 * BOX[2] - (mean - (ratio * volume - before) / area)
+        report.metrics["draught_m"] = draught
+        report.metrics["draught_error"] = abs(draught / (ratio * BOX[2]) - 1.0)
+    else:
+        before = _below(_placed(recording, 0), body.faces)
+        wet = float(np.mean([_settled_below(_placed(recording, n), body.faces, before, area) for n in frames]))
+        report.metrics["displaced_over_volume"] = wet / volume
+        report.checks["displaces its density ratio of its volume within 3 %"] = abs(wet / (ratio * volume) - 1.0) < 0.03
     if "draught_error" in report.metrics:
-        report.checks["draught within 5 % of Archimedes"] = report.metrics["draught_error"] < 0.05
-    report.metrics["mean_force_n"] = float(force[late, 2].mean())
+        report.checks["draught within 3 % of Archimedes"] = report.metrics["draught_error"] < 0.03
     return report
 
 
-def _rise(parameters: Mapping[str, Any], displaced: float, start: float) -> float:
-    """How far the tank's level rises between a start at height `start` and rest [m]."""
-    d = min(max(BALL - start, 0.0), 2.0 * BALL)
-    before = np.pi * d * d * (3.0 * BALL - d) / 3.0
-    return (displaced - before) / 1.0
+def _placed(recording: Recording, frame: int) -> np.ndarray:
+    """Vertices [m] (n, 3) of the body in a frame."""
+    T = transform_from_pose(recording.poses[frame, 0])
+    return np.asarray(recording.stage.meshes[0].vertices @ T[:3, :3].T + T[:3, 3])
+
+
+def _below(vertices: np.ndarray, faces: np.ndarray) -> float:
+    """Volume [m^3] of a body below the level 0."""
+    still, links = StillWater(), np.zeros(len(faces), np.int64)
+    lift = still.forces(vertices, np.zeros_like(vertices), faces, links, 1).lift
+    return float(lift[0, 5]) / (still.density * still.gravity)
+
+
+def _settled_below(vertices: np.ndarray, faces: np.ndarray, before: float, area: float) -> float:
+    """Volume [m^3] below the level, which has risen by what is displaced beyond `before` over the tank's `area`."""
+    wet = before
+    for _ in range(4):
+        wet = _below(vertices - np.array([0.0, 0.0, (wet - before) / area]), faces)
+    return wet
+
+
+def _below_ball(height: float) -> float:
+    """Volume [m^3] of a ball below the calm surface, its centre at `height`."""
+    d = min(max(BALL - height, 0.0), 2.0 * BALL)
+    return float(np.pi * d * d * (3.0 * BALL - d) / 3.0)
 
 
 scene = Scene(

@@ -80,6 +80,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     late = time > max(parameters["ramp"] * 1.5, 0.5 * time[-1])
     report = Report()
     if not late.any():
+        settled = 1.5 * parameters["ramp"]
+        report.checks[f"long enough: the flow is looked at from {settled:g} s on, the run ends before"] = False
         return report
     mean = float(drag[late].mean())
     speed = parameters["speed"]
