@@ -70,6 +70,8 @@ def test_two_bodies_of_one_name_are_refused():
         (lambda: RigidBody.solid("ball", VERTICES, FACES[:, ::-1], 500.0), "ball: the mesh encloses"),
         (lambda: tank_of(viscosity=np.nan), "viscosity"),
         (lambda: tank_of(gravity=(0.0, 0.0, np.nan)), "gravity"),
+        (lambda: tank_of(gravity=(1.0, 0.0, -9.81)), "gravity .* along -z"),
+        (lambda: tank_of(gravity=(0.0, 0.0, 9.81)), "gravity .* along -z"),
         (lambda: tank_of(rest_level=np.inf), "rest_level"),
         (lambda: Tank((8, 8, 8), np.nan), "cell"),
         (lambda: fill(tank_of(), np.full((N, N, N), np.nan)), "phi"),
@@ -89,6 +91,15 @@ def test_a_course_that_is_not_a_number_is_named():
     bodies = RigidBodies([RigidBody.solid("plate", VERTICES, FACES, 500.0, course=lambda t: nowhere)])
     with pytest.raises(InputError, match="plate: a vertex"):
         fill(tank, level=0.5, mechanism=bodies, body=bodies.start())
+
+
+def test_bodies_and_tank_of_different_gravity_are_refused():
+    tank = tank_of()
+    bodies = RigidBodies([RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.5))], (0.0, 0.0, -1.6))
+    body = bodies.start()
+    water = fill(tank, level=0.5, mechanism=bodies, body=body)
+    with pytest.raises(InputError, match=r"gravity is .* for its bodies"):
+        step(tank, water, 0.01, mechanism=bodies, body=body)
 
 
 def test_a_step_that_is_far_too_large_is_refused_at_once():

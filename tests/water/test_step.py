@@ -85,10 +85,35 @@ def test_a_body_that_leaves_the_water_falls_freely():
     assert body.velocity[0, 2] == pytest.approx(-9.81 * 0.04, rel=1e-9)
 
 
-def test_a_body_beyond_the_sides_of_the_grid_is_handled():
-    state, body = run(tank_of(), [free(position=(0.05, 0.5, 0.6))], 0.04)
-    assert np.isfinite(body.velocity).all()
-    assert np.isfinite(state.u).all()
+def test_a_body_beyond_the_sides_of_the_grid_is_named():
+    with pytest.raises(InputError, match=r"ball: lies .* beyond the x- wall"):
+        run(tank_of(), [free(position=(0.05, 0.5, 0.6))], 0.04)
+
+
+def test_a_body_may_stick_out_of_an_open_side_or_where_it_is_allowed():
+    for options, beyond in (({"boundaries": {"x-": "open"}}, False), ({}, True)):
+        tank = tank_of(**options)
+        mechanism = RigidBodies([free(position=(0.05, 0.5, 0.6))], tank.gravity)
+        body = mechanism.start()
+        state = fill(tank, level=0.6, mechanism=mechanism, body=body)
+        step(tank, state, 0.04, mechanism=mechanism, body=body, beyond_walls=beyond)
+        assert np.isfinite(body.velocity).all()
+        assert np.isfinite(state.u).all()
+
+
+def test_a_body_that_sinks_through_the_floor_is_named_and_walls_hold_it():
+    tank = tank_of(particles=0)
+    stone = free(density=3000.0, position=(0.5, 0.5, 0.3), velocity=(0.0, 0.0, -2.0))
+    for walls in (None, (np.full(3, tank.cell), np.full(3, 1.0 - tank.cell))):
+        mechanism = RigidBodies([stone], tank.gravity, walls=walls)
+        body = mechanism.start()
+        state = fill(tank, level=0.6, mechanism=mechanism, body=body)
+        if walls is None:
+            with pytest.raises(InputError, match=r"ball: lies .* beyond the z- wall"):
+                step(tank, state, 0.2, mechanism=mechanism, body=body)
+        else:
+            step(tank, state, 0.2, mechanism=mechanism, body=body)
+            assert mechanism.skins(body)[0].vertices[:, 2].min() > 0.0
 
 
 def test_a_body_faster_than_a_cell_per_step_is_given_more_substeps():

@@ -28,7 +28,7 @@ class Tank:
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)  # lowest corner at time 0 [m]
     density: float = WATER_DENSITY  # [kg/m^3]
     viscosity: float = 0.0  # kinematic [m^2/s]; 0 leaves the viscous step out (water: 1e-6)
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s^2]
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s^2], along -z or zero
     boundaries: dict[str, str] = field(
         default_factory=dict
     )  # side -> "wall" (free slip) or "open"; default wall, no lid
@@ -55,6 +55,10 @@ class Tank:
         for name in ("origin", "gravity", "rest_level"):
             if not np.isfinite(getattr(self, name)).all():
                 raise InputError(f"tank: {name} {getattr(self, name)} is not a number")
+        if self.gravity[0] != 0.0 or self.gravity[1] != 0.0 or self.gravity[2] > 0.0:
+            raise InputError(
+                f"tank: gravity {self.gravity} must point along -z, which buoyancy and open sides count on"
+            )
         if self.courant > 4.0:
             raise InputError(f"tank: courant {self.courant} outruns the band in which the surface is known (at most 4)")
         for side, kind in self.boundaries.items():

@@ -29,6 +29,7 @@ from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState
 from vitruvian.water.viscosity import diffuse_velocity
 from vitruvian.water.volume import water_volume
+from vitruvian.water.window import check_walls
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -94,12 +95,19 @@ def step(
     mechanism: Mechanism | None = None,
     body: Any = None,
     forces: str = "pressure",
+    beyond_walls: bool = False,
 ) -> StepResult:
-    """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place."""
+    """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place.
+
+    A body that passes a wall or the floor is an error that names it, unless beyond_walls; it may leave by open sides.
+    """
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
     if not 0.0 < dt < np.inf:
         raise InputError(f"water: a step must be a positive time, not {dt} s")
+    own = getattr(mechanism, "gravity", None)
+    if own is not None and not np.allclose(own, tank.gravity):
+        raise InputError(f"water: gravity is {tank.gravity} in the tank and {tuple(map(float, own))} for its bodies")
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):
@@ -109,6 +117,9 @@ def step(
         if result.substeps + count > MOST_SUBSTEPS:
             raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
         _substep(tank, state, remaining / count, mechanism, body, forces, result)
+        if result.boundary is not None and not beyond_walls:
+            for skin in result.boundary.skins:
+                check_walls(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
 

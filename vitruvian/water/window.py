@@ -10,7 +10,7 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.water.distance import BAND
-from vitruvian.water.model import Tank
+from vitruvian.water.model import SIDES, Tank
 from vitruvian.water.particles import reseed
 from vitruvian.water.state import WaterState
 
@@ -67,6 +67,22 @@ def check_inside(tank: Tank, origin: Array, name: str, vertices: Array, margin: 
             raise InputError(f"{name}: reaches the {letter}- side of the water's window; make the window larger")
         if axis < 2 and not vertices[:, axis].max() <= high[axis]:
             raise InputError(f"{name}: reaches the {letter}+ side of the water's window; make the window larger")
+
+
+def check_walls(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
+    """Raise an error that names the body if its vertices [m] (n, 3) lie beyond a wall, the floor or a lid.
+
+    origin: lowest corner of the grid now [m], shape (3,).
+    """
+    low, high = np.asarray(origin), np.asarray(origin) + np.asarray(tank.size)
+    for n, side in enumerate(SIDES):
+        axis, far = divmod(n, 2)
+        depth = (vertices[:, axis] - high[axis]).max() if far else (low[axis] - vertices[:, axis]).max()
+        if depth > 0.0 and tank.boundary(side) == "wall":
+            raise InputError(
+                f"{name}: lies {depth:.3g} m beyond the {side} wall of the tank; give RigidBodies walls that hold it, "
+                "a larger tank, or allow beyond_walls"
+            )
 
 
 def _moved(field: Array, cells: Array, column: Array) -> Array:
