@@ -113,6 +113,7 @@ class TankSimulation:
             Signal("volume_error", "", "volume lost or gained, relative"),
             Signal("mended", "", "volume put right so far where markers saw it vanish or appear, relative"),
             Signal("shifted", "", "volume that the uniform shift has put back so far, relative"),
+            Signal("put_right", "", "sizes of all corrections of the volume so far, whatever their sign, relative"),
             Signal("spray", "m^3", "water in flight"),
             Signal("speed", "m/s", "fastest water"),
             *(r.signal for r in self.readings),
@@ -149,6 +150,7 @@ class TankSimulation:
             "volume_error": held / water.volume - 1.0,
             "mended": water.mended_net / water.volume,
             "shifted": water.shifted_net / water.volume,
+            "put_right": (water.mended_volume + water.shifted_volume) / water.volume,
             "spray": spray_total(water),
             "speed": max(float(np.abs(f).max()) for f in (water.u, water.v, water.w)),
         }
@@ -176,6 +178,7 @@ def volume_metrics(recording: Recording) -> dict[str, float]:
         "volume_error": float(np.abs(recording.signals["volume_error"]).max()),
         "mended_volume": float(recording.signals["mended"][-1]),
         "shifted_volume": float(recording.signals["shifted"][-1]),
+        "sum_of_sizes_put_right": float(recording.signals["put_right"][-1]),
     }
 
 

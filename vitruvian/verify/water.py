@@ -18,8 +18,10 @@ from vitruvian.verify._water_archimedes import (
     righting_moment_of_a_box,
 )
 from vitruvian.verify._water_bodies import (
+    a_chain_of_bones_calms_down,
     a_chain_of_bones_floats,
     added_mass_of_a_ball,
+    light_balls_start_to_rise_as_added_mass_lets_them,
     light_bodies_and_plates_stay_stable,
     momentum_at_an_impulsive_start,
     momentum_in_a_full_closed_tank,
@@ -37,12 +39,14 @@ from vitruvian.verify._water_surface import (
     dam_break_drift_before_it_is_put_right,
     dam_break_front,
     dam_break_keeps_volume,
+    dam_break_volume_with_nothing_put_right,
     enright_deformation_keeps_volume,
     slosh_drifts_little_before_it_is_put_right,
     slosh_keeps_volume,
 )
 
 __all__ = [
+    "a_chain_of_bones_calms_down",
     "a_chain_of_bones_floats",
     "a_floating_ball_comes_to_rest_at_its_draught",
     "a_tall_box_capsizes",
@@ -50,6 +54,7 @@ __all__ = [
     "dam_break_drift_before_it_is_put_right",
     "dam_break_front",
     "dam_break_keeps_volume",
+    "dam_break_volume_with_nothing_put_right",
     "displacement_of_the_grid_alone",
     "divergence_in_cut_cells",
     "draught_of_a_half_dense_ball_by_formula",
@@ -58,6 +63,7 @@ __all__ = [
     "draught_of_a_half_dense_box_by_pressure",
     "enright_deformation_keeps_volume",
     "hydrostatic_pressure",
+    "light_balls_start_to_rise_as_added_mass_lets_them",
     "light_bodies_and_plates_stay_stable",
     "momentum_at_an_impulsive_start",
     "momentum_in_a_full_closed_tank",
