@@ -27,7 +27,7 @@ MOMENTS: dict[str, list[str]] = {
     "dam-break": ["--at", "0.75"],
     "crawl": ["--at", "2.35"],
     "butterfly": ["--at", "1.2"],
-    "drop": ["--at", "0.37"],
+    "drop": ["--at", "0.15"],
 }
 HEAD = """# Gallery
 
