@@ -65,7 +65,7 @@ def test_other_strokes_start_in_still_water(name):
 
 
 def test_six_lanes_swim_apart():
-    world = scenes.find("swim-compare").build(settings("swim-compare", actuation="muscles"))
+    world = scenes.find("swim-compare").build(settings("swim-compare", actuation="muscles", flesh="skinning"))
     for _ in range(2):
         world.step()
     frame = world.observe()
@@ -87,3 +87,24 @@ def test_a_shove_is_booked():
     for _ in range(8):
         world.step()
     assert world.state.book.impulse_push[0] == pytest.approx(200.0 * 0.05, rel=0.3)
+
+
+def test_a_crawler_by_torques_turns_to_the_side_that_is_asked(tmp_path):
+    scene = scenes.find("swim-turn")
+    parameters = settings("swim-turn", actuation="inverse-dynamics", rate=1.0, strength=1.0)
+    done = run_world(scene.build(parameters), tmp_path / "turn.zarr", seconds=3.0)
+    assert 15.0 < Recording.open(done.recording).signals["heading"][-1] < 90.0
+
+
+def test_a_straight_arm_is_held_aside_in_a_sharp_turn(tmp_path):
+    parameters = settings("swim-turn", actuation="inverse-dynamics", at=0.0, arm="aside")
+    world = scenes.find("swim-turn").build(parameters)
+    world.advance(0.8)
+    s, q = world.simulation.body.skeleton, world.state.q
+    off = [2.0 * np.arccos(np.clip(abs(q[s.q_slice(b)] @ s.neutral_q()[s.q_slice(b)]), 0, 1)) for b in ("Hu_l", "Hu_r")]
+    assert off[0] < 0.4 < off[1]
+
+
+def test_a_ball_outside_the_pool_is_told():
+    with pytest.raises(InputError, match=r"target at \(40, -5\) m lies outside the pool"):
+        scenes.find("swim-follow").build(settings("swim-follow", actuation="inverse-dynamics", ball_x=40.0))

@@ -1,4 +1,4 @@
-"""The swimmer follows a ball that drifts across the pool; by joint torques, since muscles are too weak to steer well.
+"""The swimmer follows a ball that drifts across the pool; by joint torques, bounded by the tables' man.
 
 vitruvian run swim-follow --set ball_x=2
 """
@@ -6,6 +6,7 @@ vitruvian run swim-follow --set ball_x=2
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.swim.pilot import Pilot
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.scenes._swim_drive import BRISK, BY_TORQUES
+from vitruvian.scenes._swim_drive import BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Signal
@@ -29,7 +30,7 @@ def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
 
 def build(parameters: Mapping[str, Any]) -> World:
     def pilot(body: Body) -> Pilot:
-        return Pilot(body, "crawl", target=lambda t: ball(parameters, t), reflexes=BRISK)
+        return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
 
     def away(now: SwimNow) -> float:
         return float(np.linalg.norm(now.poses[now.body.skeleton.index("Sku"), :2, 3] - ball(parameters, now.time)))
@@ -67,6 +68,8 @@ scene = Scene(
     parameters={
         **PARAMETERS,
         **BY_TORQUES,
+        "rate": replace(PARAMETERS["rate"], default=1.0),
+        "strength": replace(PARAMETERS["strength"], default=1.0),
         "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-100.0, high=100.0),
         "ball_ahead": Parameter(5.0, "distance ahead at first", "m", low=1.0, high=100.0),
         "drift": Parameter(0.15, "speed of the ball to the left", "m/s", low=-1.0, high=1.0),
