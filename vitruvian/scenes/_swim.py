@@ -160,8 +160,8 @@ def floating_report(recording: Recording, parameters: Settings) -> Report:
     return report
 
 
-def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 3.5) -> Scene:
-    """A scene in which a human swims one stroke."""
+def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 3.5, **changed: Parameter) -> Scene:
+    """A scene in which a human swims one stroke; changed: parameters with other defaults."""
 
     def check(recording: Recording, parameters: Settings) -> Report:
         report = swim_report(recording, parameters, stroke=stroke)
@@ -177,7 +177,7 @@ def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 
         seconds=seconds,
         build=lambda parameters: stroke_world(stroke, parameters),
         check=check,
-        parameters=PARAMETERS,
+        parameters={**PARAMETERS, **changed},
         qualities=QUALITIES,
     )
 
