@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,13 @@ def floating_report(recording: Recording, parameters: Settings) -> Report:
     return report
 
 
-def stroke_scene(stroke: str, summary: str, answers: str = "", seconds: float = 3.5, **changed: Parameter) -> Scene:
+def stroke_scene(
+    stroke: str,
+    summary: str,
+    answers: str = "",
+    seconds: float = 3.5,
+    changed: Mapping[str, Parameter] = MappingProxyType({}),
+) -> Scene:
     """A scene in which a human swims one stroke; changed: parameters with other defaults."""
 
     def check(recording: Recording, parameters: Settings) -> Report:

@@ -10,4 +10,4 @@ from __future__ import annotations
 from vitruvian.scenes._swim import stroke_scene
 from vitruvian.scenes._swim_drive import BY_TORQUES
 
-scene = stroke_scene("backstroke", "a human swims the backstroke", **BY_TORQUES)
+scene = stroke_scene("backstroke", "a human swims the backstroke", changed=BY_TORQUES)

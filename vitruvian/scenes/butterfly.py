@@ -11,4 +11,4 @@ from __future__ import annotations
 from vitruvian.scenes._swim import stroke_scene
 from vitruvian.scenes._swim_drive import BY_TORQUES
 
-scene = stroke_scene("butterfly", "a human swims the butterfly", "Si 2013, figure 7.2", **BY_TORQUES)
+scene = stroke_scene("butterfly", "a human swims the butterfly", "Si 2013, figure 7.2", changed=BY_TORQUES)
