@@ -34,7 +34,7 @@ FRAME = 48.0  # frames a second
 WIDE = (3.3, 3.3, 1.35)  # window [m] of a swimmer who turns
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 # The tables' man, who lacks subscapularis and teres minor, has 36 N m at the shoulder with the arm overhead; the catch
-# of a crawl at 0.9 strokes a second asks for 55 N m. A swimmer is a trained man.
+# of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
 STRENGTH = 1.5
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 

@@ -6,7 +6,6 @@ Figures are measured on the whole human with his skin; still water settles quick
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.couple.actuation import JointCourse
 from vitruvian.couple.still_water import StillWater
+from vitruvian.scenes._swim_drive import Course
 from vitruvian.skeleton import bone_poses
 from vitruvian.verify.book import Finding
 from vitruvian.water import Tank
@@ -71,7 +71,7 @@ def shared_momentum() -> Finding:
     v[:6] = 0.0
     tank = pool(COARSE, size=(2.4, 3.6, 1.4), boundaries={}, sponge=0.0)
     simulation = SwimSimulation(body, skin, water=tank, q=q, v=v, muscles=False, drawn=False)
-    world = World(simulation, _Course(motion), frame_rate=96.0)
+    world = World(simulation, Course(motion), frame_rate=96.0)
     world.start()
     aparts, impulses = [], []
     for _ in range(12):
@@ -130,7 +130,7 @@ def booked_momentum() -> Finding:
     q, v, _ = motion.sample(0.0)
     q[2] -= 0.1 + buoyancy(body, skin, q).centre_of_mass[2]
     simulation = SwimSimulation(body, skin, water=StillWater(), q=q, v=v, muscles=False, drawn=False)
-    world = World(simulation, _Course(motion), frame_rate=96.0)
+    world = World(simulation, Course(motion), frame_rate=96.0)
     world.start()
     first = np.asarray(world.observe().signals["momentum"])
     errors, impulses = [], []
@@ -142,17 +142,6 @@ def booked_momentum() -> Finding:
         impulses.append(float(np.abs(book.impulse_water).max()))
     worst, passed = float(np.max(errors)), float(np.max(impulses))
     return Finding.error(worst / passed, 0.005, "of the water's impulse", f"{worst:.2f} of {passed:.0f} N s")
-
-
-class _Course:
-    def __init__(self, motion: StrokeMotion):
-        self.motion = motion
-
-    def start(self, rng: np.random.Generator) -> None:
-        return None
-
-    def act(self, own: Any, state: Any, time: float, dt: float) -> JointCourse:
-        return JointCourse(lambda t: self.motion.sample(t)[0])
 
 
 @cache

@@ -11,6 +11,7 @@ each other over all axes of a joint, which this leaves out: torques are never we
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,7 @@ class TorqueOwn:
     next_command: int = 0
 
 
-class _Torques:
+class _Torques(ABC):
     """What both kinds share."""
 
     def __init__(
@@ -127,8 +128,9 @@ class _Torques:
         clock.rate += (1.0 - np.exp(-dt / SETTLING)) * (clock.wanted_rate - clock.rate)
         return controls
 
+    @abstractmethod
     def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> SwimControls:
-        raise NotImplementedError
+        """From errors of pose and velocity and the wanted acceleration, each (n_v,), to torques."""
 
     def _controls(self, torque: Array, low: Array, high: Array) -> SwimControls:
         """torque, low, high: on the driven coordinates [N m], shape (n_driven,)."""
