@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from vitruvian import scenes
+from vitruvian.errors import InputError
 from vitruvian.scenes._mannequin import mannequin
 from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period
+from vitruvian.scenes.tow import Course
 
 SMALL = {
     "slosh": {"cells": 16},
@@ -55,7 +57,7 @@ def test_a_resumed_tank_gives_the_same_bits():
 
 
 def test_the_towed_window_moves_with_the_body():
-    world = built("tow", ramp=0.05, speed=3.0)
+    world = built("tow", ramp=0.05, speeds="3")
     for _ in range(6):
         world.step()
     place = world.state.bodies.position[0, 0]
@@ -89,12 +91,48 @@ def test_a_box_that_lies_on_the_floor_does_not_pass_as_afloat(height, force, flo
     assert all(scene.check(recording, parameters).checks.values()) is floats
 
 
-def test_a_tow_that_ends_too_early_says_so():
+def tow_report(seconds, drag, **options):
     scene = scenes.find("tow")
-    parameters = {key: p.default for key, p in scene.parameters.items()}
-    report = scene.check(SimpleNamespace(time=np.arange(12) / 30.0, signals={"drag": np.ones(12)}), parameters)
+    parameters = {key: p.default for key, p in scene.parameters.items()} | options
+    time = np.arange(round(30 * seconds)) / 30.0
+    speed = np.array([Course.of(parameters).at(t)[1] for t in time])
+    signals = {"drag": np.stack([drag(speed), speed], axis=1)}
+    return scene.check(SimpleNamespace(time=time, signals=signals), parameters)
+
+
+def test_a_tow_that_ends_too_early_says_so():
+    report = tow_report(0.4, np.square)
     assert not all(report.checks.values())
     assert "long enough" in next(iter(report.checks))
+
+
+def test_the_drag_curve_finds_coefficient_and_exponent():
+    report = tow_report(10.0, lambda v: 30.0 * v**2)
+    assert report.metrics["drag_at_1.6_n"] == pytest.approx(76.8)
+    assert report.metrics["drag_over_speed_squared"] == pytest.approx(30.0)
+    assert report.metrics["exponent"] == pytest.approx(2.0)
+    assert all(report.checks.values())
+    assert not all(tow_report(10.0, lambda v: 30.0 * v).checks.values())
+
+
+def test_a_tow_reports_only_speeds_that_were_held_to_the_end():
+    metrics = tow_report(7.0, np.square, speeds="0.8,1.2,1.6").metrics
+    assert "drag_at_1.2_n" in metrics
+    assert "drag_at_1.6_n" not in metrics
+
+
+def test_the_towed_course_is_smooth_and_its_speed_the_slope_of_its_way():
+    course = Course((1.0, 2.0, 0.5), 0.4, 2.0)
+    time = np.linspace(0.0, 9.0, 18001)
+    way, speed = np.array([course.at(t) for t in time]).T
+    assert np.abs(np.diff(way) / np.diff(time) - 0.5 * (speed[1:] + speed[:-1])).max() < 1e-3
+    assert speed[-1] == 0.5
+
+
+@pytest.mark.parametrize("speeds", ["fast", "1,,2", "0", "9"])
+def test_towing_speeds_that_make_no_sense_are_refused(speeds):
+    with pytest.raises(InputError, match="tow: speeds"):
+        built("tow", speeds=speeds)
 
 
 def test_deep_slosh_has_the_deep_water_period():

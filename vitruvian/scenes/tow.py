@@ -1,10 +1,12 @@
-"""A person-shaped body is towed along the surface: drag against speed, in a window of water that travels with it.
+"""A person-shaped body is towed along the surface at one speed after the other, in a window that travels with it: drag
+curve.
 
-Drag = towing force averaged once the flow has settled, drag area C A = F / (rho v^2 / 2). People pulled through water
-at rest (passive drag) need about 23.5 v^2 N; the grid's body is a smooth mannequin, its boundary layer is not
-resolved.
+For each speed the body is sped up evenly and then held at it over `distance`; its drag is the towing force averaged
+over the second half of that way. The curve is fitted by C v^2 and by C v^p; drag area C A = F / (rho v^2 / 2). People
+pulled through water at rest (passive drag) need about 23.5 v^2 N; the grid's body is a smooth mannequin, its boundary
+layer is not resolved.
 
-    vitruvian run tow --set speed=1.5
+    vitruvian run tow --set speeds=0.8,1.2,1.6
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 from vitruvian.scenes._mannequin import mannequin
 from vitruvian.scenes._water import Reading, TankSimulation, TankState
@@ -25,7 +28,50 @@ from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 PASSIVE_DRAG = 23.5  # [N s^2/m^2], people towed prone
+SLOWEST, FASTEST = 0.1, 4.0  # [m/s]
 AIR = 0.3  # height of the window above the calm surface [m]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Speeds one after the other: `ramp` [s] of even change, then `distance` [m] at each."""
+
+    speeds: tuple[float, ...]  # [m/s]
+    ramp: float
+    distance: float
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Course:
+        try:
+            speeds = tuple(float(word) for word in str(parameters["speeds"]).split(","))
+        except ValueError:
+            raise InputError(f"tow: speeds are numbers with commas between, not '{parameters['speeds']}'") from None
+        if not all(SLOWEST <= v <= FASTEST for v in speeds):
+            raise InputError(f"tow: speeds lie between {SLOWEST:g} and {FASTEST:g} m/s, not {parameters['speeds']}")
+        return cls(speeds, parameters["ramp"], parameters["distance"])
+
+    @property
+    def holds(self) -> list[tuple[float, float]]:
+        """From when to when each speed is held [s]."""
+        out, time = [], 0.0
+        for v in self.speeds:
+            out.append((time + self.ramp, time + self.ramp + self.distance / v))
+            time = out[-1][1]
+        return out
+
+    def at(self, time: float) -> tuple[float, float]:
+        """Way [m] and speed [m/s]; the last speed goes on."""
+        way = before = start = 0.0
+        for n, (v, (held, end)) in enumerate(zip(self.speeds, self.holds)):
+            t = min(time - start, self.ramp)
+            way += before * t + 0.5 * (v - before) * t * t / self.ramp
+            if time < held:
+                return way, before + (v - before) * t / self.ramp
+            if time < end or n == len(self.speeds) - 1:
+                break
+            way += v * (end - held)
+            before, start = v, end
+        return way + v * (time - held), v
 
 
 @dataclass
@@ -38,7 +84,7 @@ class TowSimulation(TankSimulation):
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    n, speed, ramp = int(parameters["cells"]), parameters["speed"], parameters["ramp"]
+    n, plan = int(parameters["cells"]), Course.of(parameters)
     if parameters["shape"] == "person":
         vertices, faces = mannequin()
         length = 3.0
@@ -54,16 +100,16 @@ def build(parameters: Mapping[str, Any]) -> World:
     )  # fmt: skip
 
     def course(time: float) -> tuple[np.ndarray, np.ndarray]:
-        # head first (-x), speeding up evenly
-        t = min(time, ramp)
-        x = -speed * (0.5 * t * t / ramp + max(0.0, time - ramp))
-        return np.array([x, 0.0, parameters["height"]]), np.array([-speed * t / ramp, 0.0, 0.0])
+        way, speed = plan.at(time)
+        return np.array([-way, 0.0, parameters["height"]]), np.array([-speed, 0.0, 0.0])  # head first
 
     body = RigidBody.solid(parameters["shape"], np.asarray(vertices), faces, 1000.0, course=course)
     simulation = TowSimulation(
         tank, bodies=(body,),
         readings=(
-            Reading(Signal("drag", "N", "towing force"), lambda t, s: float(s.force[0, 3])),
+            Reading(
+                Signal("drag", "N", "towing force, and people's passive drag", components=("towed", "people")), _drags
+            ),
             Reading(Signal("lift", "N", "vertical force"), lambda t, s: float(s.force[0, 5])),
             Reading(Signal("tow_speed", "m/s", "towing speed"), lambda t, s: float(-s.bodies.velocity[0, 0])),
         ),
@@ -75,39 +121,59 @@ def build(parameters: Mapping[str, Any]) -> World:
     return World(simulation, frame_rate=30.0)
 
 
+def drag_curve(time: np.ndarray, drag: np.ndarray, plan: Course) -> tuple[np.ndarray, np.ndarray]:
+    """Speeds [m/s] that were held to the end and the mean drag [N] over the second half of each, shape (n,)."""
+    speeds, means = [], []
+    for v, (start, end) in zip(plan.speeds, plan.holds):
+        late = (time > 0.5 * (start + end)) & (time <= end)
+        if late.any() and time[-1] > end - 1.5 / 30.0:
+            speeds.append(v)
+            means.append(float(drag[late].mean()))
+    return np.array(speeds), np.array(means)
+
+
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
-    time, drag = recording.time, recording.signals["drag"]
-    late = time > max(parameters["ramp"] * 1.5, 0.5 * time[-1])
+    plan = Course.of(parameters)
+    speeds, means = drag_curve(recording.time, recording.signals["drag"][:, 0], plan)
     report = Report()
-    if not late.any():
-        settled = 1.5 * parameters["ramp"]
-        report.checks[f"long enough: the flow is looked at from {settled:g} s on, the run ends before"] = False
+    if not len(speeds):
+        report.checks[f"long enough: the first speed is held until {plan.holds[0][1]:.2f} s"] = False
         return report
-    mean = float(drag[late].mean())
-    speed = parameters["speed"]
-    report.metrics["drag_n"] = mean
-    report.metrics["drag_over_speed_squared"] = mean / speed**2
+    for v, mean in zip(speeds, means):
+        report.metrics[f"drag_at_{v:g}_n"] = mean
+    coefficient = float((means * speeds**2).sum() / (speeds**4).sum())
+    report.metrics["drag_over_speed_squared"] = coefficient
     report.metrics["people_drag_over_speed_squared"] = PASSIVE_DRAG
-    report.metrics["drag_area_m2"] = mean / (500.0 * speed**2)
-    report.checks["water holds the body back"] = mean > 0.0
+    report.metrics["drag_area_m2"] = coefficient / 500.0
+    report.checks["water holds the body back at every speed"] = bool((means > 0.0).all())
+    if len(np.unique(speeds)) > 1 and (means > 0.0).all():
+        report.metrics["exponent"] = float(np.polyfit(np.log(speeds), np.log(means), 1)[0])
+        report.checks["drag grows about as the square of speed (exponent 1.6 to 2.6)"] = (
+            1.6 < report.metrics["exponent"] < 2.6
+        )
     if parameters["shape"] == "person":
-        report.checks["drag within a factor 3 of people's passive drag"] = (
-            PASSIVE_DRAG / 3.0 < mean / speed**2 < PASSIVE_DRAG * 3.0
+        report.checks["drag within a factor 2 of people's passive drag"] = (
+            PASSIVE_DRAG / 2.0 < coefficient < PASSIVE_DRAG * 2.0
         )
     return report
 
 
+def _drags(tank: Tank, state: TankState) -> np.ndarray:
+    return np.array([state.force[0, 3], PASSIVE_DRAG * state.bodies.velocity[0, 0] ** 2])
+
+
 scene = Scene(
     name="tow",
-    summary="a person-shaped body is towed at speed v in a window that follows it: drag",
+    summary="a person-shaped body is towed at one speed after the other in a window that follows it: drag curve",
     answers="passive drag of swimmers, about 23.5 v^2 N",
-    seconds=3.0,
+    seconds=10.0,
     build=build,
     check=check,
     parameters={
         "shape": Parameter("person", "what is towed", choices=("person", "ball")),
-        "speed": Parameter(1.5, "towing speed", "m/s", low=0.1, high=4.0),
-        "ramp": Parameter(0.6, "time to reach it", "s", low=0.05, high=5.0),
+        "speeds": Parameter("0.8,1.2,1.6,2.0", "towing speeds, one after the other", "m/s"),
+        "ramp": Parameter(0.5, "time in which a speed is reached", "s", low=0.05, high=5.0),
+        "distance": Parameter(2.4, "way at each speed", "m", low=0.2, high=50.0),
         "height": Parameter(-0.15, "of the body's centre", "m", low=-0.5, high=0.1),
         "breadth": Parameter(1.2, "of the window, between free-slip walls", "m", low=0.8, high=6.0),
         "depth": Parameter(0.7, "of the water", "m", low=0.4, high=4.0),
