@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from vitruvian.errors import InputError
 from vitruvian.flesh.attachments import Attachments, no_attachments
+from vitruvian.flesh.bending import strain_points
 from vitruvian.flesh.ghost import block_matrix, ghost_blocks
 from vitruvian.flesh.lattice import Lattice
 from vitruvian.flesh.materials import Material
@@ -26,6 +27,7 @@ class FleshModel:
 
     lattice: Lattice
     moduli: np.ndarray  # μ10, μ01, μc, κ, p0, γ [Pa] of each cell, shape (n_cells, 6)
+    strain_points: np.ndarray  # where strain is taken, in units of the cell, shape (n_cells, 4, 3)
     node_mass: np.ndarray  # [kg], shape (n_nodes,)
     muscles: MuscleFibres
     attachments: Attachments
@@ -56,7 +58,7 @@ class FleshModel:
     def kernel_cells(self) -> tuple:
         """What every kernel wants to know of the cells."""
         lattice = self.lattice
-        return (lattice.cell_nodes, lattice.points, lattice.volume, self.moduli, lattice.spacing)
+        return (lattice.cell_nodes, self.strain_points, lattice.volume, self.moduli, lattice.spacing)
 
     def kernel_fibres(self) -> tuple:
         m = self.muscles
@@ -115,6 +117,7 @@ def build_flesh(
     return FleshModel(
         lattice=lattice,
         moduli=np.ascontiguousarray(rows[which]),
+        strain_points=strain_points(lattice.points, np.array([m.poisson_ratio for m in materials])[which]),
         node_mass=node_mass,
         muscles=muscles if muscles is not None else no_muscles(lattice.n_cells),
         attachments=tied,

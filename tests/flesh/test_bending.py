@@ -1,0 +1,30 @@
+"""Strain points: beams of few cells bend right, and uniform stress stays exact."""
+
+import numpy as np
+import pytest
+
+from vitruvian.flesh import box_lattice, lattice_from_level_set
+from vitruvian.flesh.bending import drawn_in, strain_points
+from vitruvian.flesh.ghost import gradients
+from vitruvian.verify._flesh_beams import _cantilever_ratio
+
+
+@pytest.mark.parametrize("poisson", [0.3, 0.499])
+def test_a_beam_two_cells_thick_bends_as_beam_theory_says(poisson):
+    assert _cantilever_ratio(poisson, 2) == pytest.approx(1.0, abs=0.03)
+    assert _cantilever_ratio(poisson, 2, clamped=True) == pytest.approx(1.0, abs=0.03)
+
+
+def test_mean_gradients_of_cut_cells_are_those_of_their_tissue():
+    normal = np.array([0.6, 0.5, 0.62])
+    lattice = lattice_from_level_set(lambda p: p @ normal - 0.05, [0.0] * 3, [0.08] * 3, 0.02)
+    points = strain_points(lattice.points, np.full(lattice.n_cells, 0.499))
+    assert np.abs(points - lattice.points).max() > 0.01
+    exact, found = gradients(lattice.points).mean(axis=1), gradients(points).mean(axis=1)
+    np.testing.assert_allclose(found, exact, atol=1e-12)
+
+
+def test_full_cells_draw_their_points_in_by_the_same_factor():
+    lattice = box_lattice((2, 2, 2), 0.01)
+    ratio = (strain_points(lattice.points, np.full(8, 0.3)) - 0.5) / (lattice.points - 0.5)
+    np.testing.assert_allclose(ratio, np.sqrt(drawn_in(np.array(0.3))), rtol=1e-12)
