@@ -135,6 +135,22 @@ def test_towing_speeds_that_make_no_sense_are_refused(speeds):
         built("tow", speeds=speeds)
 
 
+def test_calm_water_has_no_period_and_stays_level():
+    scene = scenes.find("slosh")
+    parameters = {key: p.default for key, p in scene.parameters.items()} | SMALL["slosh"] | {"height": 0.0}
+    world = scene.build(parameters)
+    world.start()
+    levels, time = [world.observe().signals["level"]], np.arange(6) / 30.0
+    for _ in time[1:]:
+        world.step()
+        levels.append(world.observe().signals["level"])
+    zero = np.zeros(len(time))
+    signals = {"level": np.array(levels)} | dict.fromkeys(("volume_error", "mended", "shifted", "put_right"), zero)
+    report = scene.check(SimpleNamespace(time=time, signals=signals), parameters)
+    assert "calm water stays level to a thousandth of a cell" in report.checks
+    assert all(report.checks.values())
+
+
 def test_deep_slosh_has_the_deep_water_period():
     assert exact_period(1.0, 10.0) == pytest.approx(2.0 * np.pi / np.sqrt(9.81 * np.pi))
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from vitruvian.cli import invoke
+from vitruvian.couple.skin_water import BonePart, BonesInWater
 from vitruvian.errors import Diverged, InputError
 from vitruvian.mesh import sphere
 from vitruvian.scenes import find
+from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, step
 
 N = 12
@@ -68,6 +70,13 @@ def test_two_bodies_of_one_name_are_refused():
         (lambda: RigidBody.solid("ball", VERTICES, FACES, np.nan), "ball: a density"),
         (lambda: RigidBody.solid("ball", VERTICES, FACES, -1.0), "ball: a density"),
         (lambda: RigidBody.solid("ball", VERTICES, FACES[:, ::-1], 500.0), "ball: the mesh encloses"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES + 1, 500.0), "ball: a triangle names vertex"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES[1:], 500.0), "ball: the mesh has a hole"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, 500.0, rotation=2.0 * np.eye(3)), "ball: its rotation"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, 500.0, rotation=-np.eye(3)), "ball: its rotation"),
+        (lambda: Tank((8, 8, 8), 0.1, particles=2.5), "particles is a whole number"),
+        (lambda: Tank((8, 8.5, 8), 0.1), "shape is three whole numbers"),
+        (lambda: fill(tank_of(boundaries={"x-": "open"}), level=0.5), "filled to 0.5 m, .* rest_level = 0 m"),
         (lambda: tank_of(viscosity=np.nan), "viscosity"),
         (lambda: tank_of(gravity=(0.0, 0.0, np.nan)), "gravity"),
         (lambda: tank_of(gravity=(1.0, 0.0, -9.81)), "gravity .* along -z"),
@@ -100,6 +109,16 @@ def test_bodies_and_tank_of_different_gravity_are_refused():
     water = fill(tank, level=0.5, mechanism=bodies, body=body)
     with pytest.raises(InputError, match=r"gravity is .* for its bodies"):
         step(tank, water, 0.01, mechanism=bodies, body=body)
+
+
+def test_bones_and_tank_of_different_gravity_are_refused():
+    builder = SkeletonBuilder(gravity=(0.0, 0.0, -1.6))
+    builder.add_bone("bone", parent=None, joint=joints.Free(), inertia=Inertia.sphere(1.0, 0.15))
+    bones = BonesInWater(builder.build(), [BonePart("bone", VERTICES + 0.5, FACES)])
+    tank, body = tank_of(), bones.start()
+    water = fill(tank, level=0.5, mechanism=bones, body=body)
+    with pytest.raises(InputError, match=r"gravity is .* for its bodies"):
+        step(tank, water, 0.01, mechanism=bones, body=body)
 
 
 def test_a_step_that_is_far_too_large_is_refused_at_once():

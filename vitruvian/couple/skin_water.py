@@ -88,6 +88,11 @@ class BonesInWater:
             SkinShape.build(f"part on {p.bone}", p.faces, len(p.vertices), skeleton.index(p.bone)) for p in self.parts
         ]
 
+    @property
+    def gravity(self) -> Array:
+        """[m/s^2], shape (3,); the water compares it with its own."""
+        return self.skeleton.gravity
+
     def start(self, state: SkeletonState | None = None) -> ChainState:
         s = SkeletonState.at_rest(self.skeleton) if state is None else state.copy()
         return ChainState(s.q, s.v, mass_matrix(self.skeleton, s.q))

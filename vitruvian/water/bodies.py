@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.distance import mesh_volume
+from vitruvian.mesh.distance import mesh_volume, topology
 from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_quaternion
 from vitruvian.water.solids import Links, Skin, SkinShape
 
@@ -60,22 +60,30 @@ class RigidBody:
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)  # world axes [rad/s]
     course: Callable[[float], tuple[Array, Array]] | None = None  # time -> (position, velocity) if it is driven
 
+    def __post_init__(self) -> None:
+        R = None if self.rotation is None else np.asarray(self.rotation, float)
+        if R is not None and not (
+            R.shape == (3, 3) and np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
+        ):
+            raise InputError(f"{self.name}: its rotation is no rotation matrix (orthonormal, determinant 1)")
+
     @classmethod
     def solid(cls, name: str, vertices: Array, faces: Array, density: float, **options: Any) -> RigidBody:
         """A body of uniform density [kg/m^3]: mass, centre and inertia from its mesh. Its position is that of its
         centre.
         """
-        vertices = np.asarray(vertices, float)
+        vertices, faces = np.asarray(vertices, float), np.asarray(faces)
         if not np.isfinite(vertices).all():
             raise InputError(f"{name}: a vertex of the mesh is not a number")
+        topology(faces, len(vertices), name)
         if not 0.0 < density < np.inf:
             raise InputError(f"{name}: a density of {density} kg/m^3 is none")
-        volume, centre, second = _moments(vertices, np.asarray(faces))
+        volume, centre, second = _moments(vertices, faces)
         if volume <= 0.0:
             raise InputError(f"{name}: the mesh encloses {volume:.3g} m^3; its triangles should face outwards")
         about = second - volume * np.outer(centre, centre)
         inertia = density * (np.trace(about) * np.eye(3) - about)
-        return cls(name, vertices - centre, np.asarray(faces), density * volume, inertia, **options)
+        return cls(name, vertices - centre, faces, density * volume, inertia, **options)
 
     @property
     def volume(self) -> float:

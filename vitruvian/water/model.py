@@ -44,8 +44,12 @@ class Tank:
     reflect: bool = False  # second order in time by advection-reflection (full tanks without freely moving bodies)
 
     def __post_init__(self) -> None:
-        if len(self.shape) != 3 or min(self.shape) < 4:
+        if len(self.shape) != 3 or not all(_whole(n) for n in self.shape):
+            raise InputError(f"tank: shape is three whole numbers of cells, not {self.shape}")
+        if min(self.shape) < 4:
             raise InputError(f"tank: each side needs at least 4 cells, not {self.shape}")
+        if not _whole(self.particles):
+            raise InputError(f"tank: particles is a whole number of markers a cell, not {self.particles}")
         for name in ("cell", "density", "courant", "largest_substep", "tolerance"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise InputError(f"tank: {name} must be a positive number, not {getattr(self, name)}")
@@ -107,3 +111,7 @@ class Tank:
         o = np.asarray(self.origin if origin is None else origin)
         x, y, z = (o[a] + (np.arange(self.shape[a]) + 0.5) * self.cell for a in range(3))
         return x, y, z
+
+
+def _whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -58,6 +58,11 @@ def fill(
     """Water at rest: below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank)."""
     nx, ny, nz = tank.shape
     h = tank.cell
+    if level is not None and tank.free_surface and not tank.closed and abs(level - tank.rest_level) > 1e-9 * h:
+        raise InputError(
+            f"water: filled to {level:g} m, but calm water beyond the open sides stands at rest_level = "
+            f"{tank.rest_level:g} m: it would drain or flood; make them equal"
+        )
     if phi is None:
         if tank.free_surface:
             z = tank.centres()[2]
