@@ -25,7 +25,7 @@ from vitruvian import kernel_cache
 
 __version__ = "0.1.0"
 
-kernel_cache.choose_folder()
+kernel_cache.keep_kernels()
 # threads that wait for each other sleep instead of spinning: on a busy machine the pressure solve takes a fifth of the
 # time, on an idle one the same; read when Numba's threads start
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
