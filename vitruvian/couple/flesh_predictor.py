@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit, prange
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from vitruvian.flesh import FleshModel, FleshState
-from vitruvian.spatial import inverse
 
 Array = np.ndarray
 NEIGHBOURS = 64  # attachment points that carry a node
@@ -72,8 +72,7 @@ class Predictor:
             return None
         tied = self.model.attachments
         old = _in_bones(tied.embedding.positions(flesh.x) - tied.targets(before), before, tied.bone)
-        blend = (self.carriers @ move.reshape(-1, 16)).reshape(-1, 4, 4)
-        skinned = np.einsum("nij,nj->ni", blend[:, :3, :3], flesh.x) + blend[:, :3, 3]
+        skinned = self._blend(move, flesh.x)
         skinned = np.where(self.model.fixed, flesh.x, skinned)
         left = _in_bones(tied.embedding.positions(skinned) - tied.targets(after), after, tied.bone) - old
         carried = Carried(skinned, flesh.pressure.copy(), left)
@@ -82,10 +81,18 @@ class Predictor:
             now, then = (np.bincount(tied.bone, np.sum(a * trend.left, axis=1), len(move)) for a in (left, trend.left))
             factor = np.where(then > 0.0, now / np.where(then > 0.0, then, 1.0), 0.0)
             factor[np.abs(factor) > FARTHEST] = 0.0
-            turned = np.einsum("nij,nj->ni", blend[:, :3, :3], trend.correction)
+            turn = move.copy()
+            turn[:, :3, 3] = 0.0
+            turned = self._blend(turn, trend.correction)
             flesh.x += np.where(self.model.fixed, 0.0, (self.carriers @ factor)[:, None] * turned)
             flesh.pressure += (self.cell_carriers @ factor) * trend.pressure
         return carried
+
+    def _blend(self, moves: Array, vectors: Array) -> Array:
+        """Σ w_b M_b v at each node: vectors (n_nodes, 3) under blended transforms (n_bones, 4, 4)."""
+        carriers, out = self.carriers, np.empty_like(vectors)
+        _blend(carriers.indptr, carriers.indices, carriers.data, np.ascontiguousarray(moves), vectors, out)
+        return out
 
     def trend(self, carried: Carried, flesh: FleshState) -> Trend:
         """What balance added to a predicted step."""
@@ -94,7 +101,23 @@ class Predictor:
 
 def inverse_all(poses: Array) -> Array:
     """Inverses of rigid transforms, shape (n, 4, 4)."""
-    return np.stack([inverse(t) for t in poses])
+    out = np.zeros_like(poses)
+    out[:, :3, :3] = poses[:, :3, :3].transpose(0, 2, 1)
+    out[:, :3, 3] = -np.einsum("nji,nj->ni", poses[:, :3, :3], poses[:, :3, 3])
+    out[:, 3, 3] = 1.0
+    return out
+
+
+@njit(cache=True, parallel=True)
+def _blend(start, bone, weight, moves, vectors, out):
+    for chunk in prange((len(out) + 511) // 512):
+        for n in range(512 * chunk, min(512 * chunk + 512, len(out))):
+            for i in range(3):
+                total = 0.0
+                for e in range(start[n], start[n + 1]):
+                    m = moves[bone[e], i]
+                    total += weight[e] * (m[0] * vectors[n, 0] + m[1] * vectors[n, 1] + m[2] * vectors[n, 2] + m[3])
+                out[n, i] = total
 
 
 def _in_bones(vectors: Array, poses: Array, bone: Array) -> Array:

@@ -8,9 +8,9 @@ With the volume counted by its mean, the energy of one cell about its own middle
 
 which makes a beam two cells thick too stiff by a quarter of that. This energy goes with the square of the distance at
 which strain is taken from the cell's middle, so the four points are drawn in by s: the covariance C of the tissue in
-the cell loses 1 − s² of its diagonal. Its other entries stay, for the mean of every gradient rests on them alone: forces
-of a uniform stress are exact as before, on cut cells too (patch test). A cell whose tissue lies along a slanted plane
-has little to give: it loses (1 − s²) λ, with λ the least eigenvalue of its correlation matrix, so that C stays definite.
+the cell loses 1 − s² of its diagonal. Its other entries stay, for the mean of every gradient rests on them alone: the
+forces of uniform stress are exact as before, also on cut cells (patch test). A cell whose tissue lies along a slanted
+plane has little to give: it loses (1 − s²) λ, λ the least eigenvalue of its correlation matrix, so C stays definite.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit, prange
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
@@ -28,11 +29,11 @@ class Embedding:
 
     def positions(self, x: np.ndarray) -> np.ndarray:
         """Where the points are [m], shape (n, 3), when the nodes are at x [m], shape (n_nodes, 3)."""
-        return self.matrix @ x
+        return times_vectors(self.matrix, x)
 
     def nodal_forces(self, forces: np.ndarray) -> np.ndarray:
         """Forces on the points [N] as forces on the nodes, shape (n_nodes, 3)."""
-        return self.transpose @ forces
+        return times_vectors(self.transpose, forces)
 
 
 def embed(lattice: Lattice, points: np.ndarray) -> Embedding:
@@ -63,3 +64,23 @@ def locate(lattice: Lattice, points: np.ndarray) -> np.ndarray:
         _, nearest = cKDTree(centres).query(points[lost])
         cell[lost] = lattice.owner[tuple(filled[nearest].T)]
     return cell
+
+
+def times_vectors(matrix: csr_matrix, vectors: np.ndarray) -> np.ndarray:
+    """A sparse matrix times vectors (n, 3): on all threads, and faster than SciPy on one."""
+    out = np.empty((matrix.shape[0], 3))
+    _times_vectors(matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(vectors, float), out)
+    return out
+
+
+@njit(cache=True, parallel=True)
+def _times_vectors(start, column, data, vectors, out):
+    for chunk in prange((len(out) + 511) // 512):
+        for i in range(512 * chunk, min(512 * chunk + 512, len(out))):
+            a, b, c = 0.0, 0.0, 0.0
+            for e in range(start[i], start[i + 1]):
+                w, j = data[e], column[e]
+                a += w * vectors[j, 0]
+                b += w * vectors[j, 1]
+                c += w * vectors[j, 2]
+            out[i, 0], out[i, 1], out[i, 2] = a, b, c

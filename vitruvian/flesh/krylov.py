@@ -25,6 +25,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
     does not couple.
     """
     n = len(b)
+    zero = data.dtype.type(0.0)
     chunks = (n + ROWS - 1) // ROWS
     partial = np.zeros(chunks)
     partial2 = np.zeros(chunks)
@@ -32,6 +33,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
     z = np.empty((n, 3))
     p = np.empty((n, 3))
     ap = np.empty((n, 3))
+    low = np.empty((n, 3), data.dtype)  # p as the matrix has it: no conversion block by block
     for chunk in prange(chunks):
         total, total2 = 0.0, 0.0
         for i in range(chunk * ROWS, min(chunk * ROWS + ROWS, n)):
@@ -41,6 +43,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
             for k in range(3):
                 z[i, k] = inverse[i, k, 0] * r[i, 0] + inverse[i, k, 1] * r[i, 1] + inverse[i, k, 2] * r[i, 2]
                 p[i, k] = z[i, k]
+                low[i, k] = z[i, k]
                 total += z[i, k] * r[i, k]
             total2 += r[i, 0] ** 2 + r[i, 1] ** 2 + r[i, 2] ** 2
         partial[chunk] = total
@@ -52,10 +55,10 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
         for chunk in prange(chunks):
             total = 0.0
             for i in range(chunk * ROWS, min(chunk * ROWS + ROWS, n)):
-                s0, s1, s2 = 0.0, 0.0, 0.0
+                s0, s1, s2 = zero, zero, zero
                 for e in range(start[i], start[i + 1]):
                     j = column[e]
-                    p0, p1, p2 = p[j, 0], p[j, 1], p[j, 2]
+                    p0, p1, p2 = low[j, 0], low[j, 1], low[j, 2]
                     s0 += data[e, 0] * p0 + data[e, 1] * p1 + data[e, 2] * p2
                     s1 += data[e, 3] * p0 + data[e, 4] * p1 + data[e, 5] * p2
                     s2 += data[e, 6] * p0 + data[e, 7] * p1 + data[e, 8] * p2
@@ -92,6 +95,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
             for i in range(chunk * ROWS, min(chunk * ROWS + ROWS, n)):
                 for k in range(3):
                     p[i, k] = z[i, k] + beta * p[i, k]
+                    low[i, k] = p[i, k]
         done += 1
     return done, False
 

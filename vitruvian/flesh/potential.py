@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness, contact_forces
-from vitruvian.flesh.kernels import cell_forces
+from vitruvian.flesh.embedding import times_vectors
+from vitruvian.flesh.forces import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.self_contact import Pairs, SelfContact, find_pairs, no_pairs
@@ -99,7 +100,7 @@ class Potential:
         gap = jbar - 1.0 - (pressure + p0) / kappa
         volumetric = lattice.volume * (pressure * (jbar - 1.0) + 0.5 * gamma * gap * gap)
         parts = [float(np.sum(energy)), float(np.sum(volumetric))]
-        held = model.ghost_matrix @ x
+        held = times_vectors(model.ghost_matrix, x)
         force -= held
         parts.append(0.5 * float(np.sum(held * x)))
         tied = model.attachments

@@ -78,6 +78,8 @@ class Pairs:
 
     def forces(self, x: np.ndarray, out: np.ndarray) -> tuple[float, np.ndarray]:
         """Add the push to nodal forces; (energy [J], which pairs touch)."""
+        if len(self.vertex) == 0:
+            return 0.0, np.zeros(0, np.int64)
         depth = self.depths(x)
         touching = np.flatnonzero(depth > 0.0)
         push = (self.stiffness * depth)[touching, None] * self.direction[touching]
