@@ -22,9 +22,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,peers,usd]'
 	touch $@
 
-demo: $(VENV)/.installed
+# Kernels are kept by their contents: after an edit this compiles again what has changed.
+$(VENV)/.prepared: $(VENV)/.installed
+	@echo "Compiling the kernels and fitting bones and skin, once; this takes two minutes or so."
+	$(BIN)/vitruvian prepare swimmer
+	touch $@
+
+demo: $(VENV)/.prepared
 	@rm -rf recordings/demo.zarr
-	@echo "The first run compiles the kernels and fits bones and skin, which takes some minutes; later runs start at once."
 	@# A failed check of the scene is told, and the film made all the same.
 	$(BIN)/vitruvian run crawl --quality draft --seconds 2.4 --out recordings/demo.zarr || test -d recordings/demo.zarr
 	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 24

@@ -134,6 +134,7 @@ BAD_INPUT = [
     (["info", "nope"], "`vitruvian scenes` lists the scenes"),
     (["verify", "nothing"], "unknown claim chapter"),
     (["bench", "nothing"], "unknown benchmark chapter"),
+    (["prepare", "nothing"], "unknown part 'nothing'"),
 ]
 
 

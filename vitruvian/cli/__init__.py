@@ -1,4 +1,4 @@
-"""The command line: `vitruvian scenes | run | view | render | export | info | verify | bench`.
+"""The command line: `vitruvian scenes | run | view | render | export | info | verify | bench | prepare`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import looking, proving, running
+from vitruvian.cli import looking, preparing, proving, running
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -87,6 +87,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     looking.info,
     proving.verify,
     proving.bench,
+    preparing.prepare,
 )
 for command in COMMANDS:
     app.command()(telling(command))
