@@ -73,3 +73,17 @@ def test_a_node_that_lies_on_a_vertex_has_distance_nothing():
     corner = tuple(8 - where[:, 0])
     assert distance[corner] == 0.0
     assert triangle[corner] >= 0
+
+
+def test_a_mesh_that_passes_through_itself_is_the_union_of_its_parts():
+    one, faces = sphere(0.2, (0.4, 0.5, 0.5), subdivisions=4)
+    other, _ = sphere(0.2, (0.6, 0.52, 0.5), subdivisions=4)
+    vertices = np.concatenate([one, other])
+    faces = np.concatenate([faces, np.asarray(faces) + len(one)])
+    distance, _, where = mesh_distance(vertices, topology(faces, len(vertices)), np.zeros(3), H, NODES, 2.0 * H)
+    at = nodes_of(where)
+    exact = np.minimum(*(np.linalg.norm(at - c, axis=-1) - 0.2 for c in ((0.4, 0.5, 0.5), (0.6, 0.52, 0.5))))
+    sure = np.abs(exact) > 0.03 * H
+    assert np.array_equal(distance[sure] < 0.0, exact[sure] < 0.0)
+    outside = exact > 0.0
+    assert np.abs(distance - np.clip(exact, -2.0 * H, 2.0 * H))[outside].max() < 0.03 * H

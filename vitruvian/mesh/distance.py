@@ -1,10 +1,11 @@
 """Signed distance of a closed triangle mesh at the nodes of a grid, in a narrow band, with the nearest triangle.
 
 Distances to the vertices bound the distance of each node from above; then only triangles whose bounding ball comes
-nearer are asked for the exact distance. Its sign comes from the angle-weighted pseudonormal of the nearest feature
-(face, edge or vertex; Baerentzen and Aanaes 2005), which is right for every closed mesh. Nodes farther inside take
-the sign of the band that surrounds them. Planes of the grid are treated apart, so the result does not depend on the
-number of threads.
+nearer are asked for the exact distance. Its sign is that of the winding number: a column of nodes counts the triangles
+that it enters and leaves by, and a node is inside where it has entered more often. So a mesh that passes through itself
+stands for the union of its parts (a normal of the nearest triangle would call the overlap outside). Two triangles
+agree exactly about which of them a column goes through at their common edge. Planes of the grid are treated apart, so
+the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,16 +18,14 @@ from numba import njit, prange
 from vitruvian.errors import InputError
 
 Array = np.ndarray
+ASIDE = (1.2345e-7, 2.3456e-7)  # of a cell: columns run beside the nodes, so that none meets a vertex of a neat mesh
 
 
 @dataclass(frozen=True)
 class Topology:
-    """Which triangles meet at each edge and vertex of a closed mesh."""
+    """The triangles of a mesh that was found to be closed."""
 
     faces: Array  # shape (m, 3)
-    edges: Array  # index of the edge that joins corners n and n + 1, shape (m, 3)
-    edge_count: int
-    vertex_count: int
 
 
 def topology(faces: Array, vertex_count: int, name: str = "mesh") -> Topology:
@@ -39,7 +38,7 @@ def topology(faces: Array, vertex_count: int, name: str = "mesh") -> Topology:
     ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     key = np.sort(ends, axis=1)
     order = np.where(ends[:, 0] < ends[:, 1], 1, -1)
-    unique, index = np.unique(key, axis=0, return_inverse=True)
+    _, index = np.unique(key, axis=0, return_inverse=True)
     index = index.reshape(-1)
     uses = np.bincount(index)
     balance = np.bincount(index, weights=order)
@@ -52,7 +51,7 @@ def topology(faces: Array, vertex_count: int, name: str = "mesh") -> Topology:
         raise InputError(
             f"{name}: {int((balance != 0).sum())} edges join triangles that face opposite ways; orient them alike"
         )
-    return Topology(faces, index.reshape(-1, 3), len(unique), vertex_count)
+    return Topology(faces)
 
 
 def mesh_volume(vertices: Array, faces: Array) -> float:
@@ -82,26 +81,19 @@ def mesh_distance(
     triangle = np.full(size, -1, np.int32)
     if min(size) == 0:
         return distance, triangle, np.zeros((3, 2), np.int64)
-    face, edge, vertex, ball = _pseudonormals(vertices, mesh.faces, mesh.edges, mesh.edge_count)
+    face, ball = _planes(vertices, mesh.faces)
     corner = np.asarray(origin) + box[:, 0] * h
     # nodes are visited in planes of one x: a vertex or triangle is met once for each plane it reaches
     vertex_start, vertex_near = _bins(vertices[:, 0], np.zeros(len(vertices)), corner[0], h, size[0], band)
     start, members = _bins(ball[:, 0], ball[:, 3], corner[0], h, size[0], band)
     _band_distance(
-        vertices, mesh.faces, mesh.edges, face, edge, vertex, ball, corner, h, band, vertex_start, vertex_near,
-        start, members, distance, triangle,
+        vertices, mesh.faces, face, ball, corner, h, band, vertex_start, vertex_near, start, members, distance,
+        triangle,
     )  # fmt: skip
-    # the box may begin inside the mesh when the grid cuts it; the first node's sign must then be found from afar
-    _fill(distance, band, _column_starts(vertices, mesh.faces, corner, h, size, box))
+    entered = np.zeros((size[0], size[1], size[2] + 1), np.int32)
+    _cross(vertices, mesh.faces, corner, h, entered)
+    _sign(distance, band, entered)
     return distance, triangle, box
-
-
-def _column_starts(vertices: Array, faces: Array, corner: Array, h: float, size: tuple, box: Array) -> Array:
-    """Whether each column of nodes begins inside the mesh: only possible where the grid's floor cuts the mesh."""
-    inside = np.zeros(size[:2], np.uint8)
-    if box[2, 0] == 0 and vertices[:, 2].min() < corner[2]:
-        _winding_below(vertices, faces, corner, h, inside)
-    return inside
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -145,53 +137,28 @@ def closest_on_triangle(px, py, pz, a, b, c):
 
 
 @njit(cache=True)
-def _pseudonormals(vertices, faces, edges, edge_count):
-    """Unit normals of faces, summed normals of edges, angle-weighted ones of vertices; balls (centre, radius) that
-    hold the triangles.
-    """
+def _planes(vertices, faces):
+    """Unit normals of triangles, and balls (centre, radius) that hold them."""
     face = np.zeros((faces.shape[0], 3))
-    edge = np.zeros((edge_count, 3))
-    vertex = np.zeros(vertices.shape)
     ball = np.empty((faces.shape[0], 4))
-    e = np.empty((3, 3))
-    length = np.empty(3)
     for n in range(faces.shape[0]):
-        for s in range(3):
-            p, q = faces[n, s], faces[n, (s + 1) % 3]
-            total = 0.0
-            for a in range(3):
-                e[s, a] = vertices[q, a] - vertices[p, a]
-                total += e[s, a] * e[s, a]
-            length[s] = np.sqrt(total)
-        mx = e[1, 1] * e[0, 2] - e[1, 2] * e[0, 1]
-        my = e[1, 2] * e[0, 0] - e[1, 0] * e[0, 2]
-        mz = e[1, 0] * e[0, 1] - e[1, 1] * e[0, 0]
+        a, b, c = vertices[faces[n, 0]], vertices[faces[n, 1]], vertices[faces[n, 2]]
+        ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        wx, wy, wz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+        mx, my, mz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
         size = np.sqrt(mx * mx + my * my + mz * mz)
         if size > 0.0:
-            mx, my, mz = -mx / size, -my / size, -mz / size
-        face[n, 0], face[n, 1], face[n, 2] = mx, my, mz
+            face[n, 0], face[n, 1], face[n, 2] = mx / size, my / size, mz / size
+        for s in range(3):
+            ball[n, s] = (a[s] + b[s] + c[s]) / 3.0
         radius = 0.0
-        for a in range(3):
-            ball[n, a] = (vertices[faces[n, 0], a] + vertices[faces[n, 1], a] + vertices[faces[n, 2], a]) / 3.0
         for s in range(3):
             far = 0.0
-            for a in range(3):
-                far += (vertices[faces[n, s], a] - ball[n, a]) ** 2
+            for d in range(3):
+                far += (vertices[faces[n, s], d] - ball[n, d]) ** 2
             radius = max(radius, far)
-            m = edges[n, s]
-            edge[m, 0] += mx
-            edge[m, 1] += my
-            edge[m, 2] += mz
-            last = (s + 2) % 3
-            if length[s] > 0.0 and length[last] > 0.0:
-                cosine = -(e[s, 0] * e[last, 0] + e[s, 1] * e[last, 1] + e[s, 2] * e[last, 2])
-                angle = np.arccos(min(1.0, max(-1.0, cosine / (length[s] * length[last]))))
-                v = faces[n, s]
-                vertex[v, 0] += angle * mx
-                vertex[v, 1] += angle * my
-                vertex[v, 2] += angle * mz
         ball[n, 3] = np.sqrt(radius) * (1.0 + 1e-9)
-    return face, edge, vertex, ball
+    return face, ball
 
 
 @njit(cache=True)
@@ -223,8 +190,7 @@ def _nodes_within(middle, half, x0, per, count):
 
 @njit(cache=True, parallel=True)
 def _band_distance(
-    vertices, faces, edges, face_normal, edge_normal, vertex_normal, ball, corner, h, band, vertex_start, vertex_near,
-    start, members, distance, triangle,
+    vertices, faces, face_normal, ball, corner, h, band, vertex_start, vertex_near, start, members, distance, triangle
 ):  # fmt: skip
     nx, ny, nz = distance.shape
     for ii in prange(nx):
@@ -273,65 +239,62 @@ def _band_distance(
                     plane = (x - a[0]) * f[0] + (y - a[1]) * f[1] + (z - a[2]) * f[2]
                     if abs(plane) > most:
                         continue
-                    s, r_, feature = closest_on_triangle(x, y, z, a, b, c)
+                    s, r_, _ = closest_on_triangle(x, y, z, a, b, c)
                     dx = x - (a[0] + s * (b[0] - a[0]) + r_ * (c[0] - a[0]))
                     dy = y - (a[1] + s * (b[1] - a[1]) + r_ * (c[1] - a[1]))
                     dz = z - (a[2] + s * (b[2] - a[2]) + r_ * (c[2] - a[2]))
                     d = np.sqrt(dx * dx + dy * dy + dz * dz)
                     if d >= most:
                         continue
-                    if feature == 0:
-                        side = plane
-                    elif feature <= 3:
-                        e = edge_normal[edges[t, feature - 1]]
-                        side = dx * e[0] + dy * e[1] + dz * e[2]
-                    else:
-                        v = vertex_normal[faces[t, feature - 4]]
-                        side = dx * v[0] + dy * v[1] + dz * v[2]
-                    distance[i, j, k] = -d if side < 0.0 else d
+                    distance[i, j, k] = d
                     triangle[i, j, k] = t
                     bound[j, k] = d
 
 
+@njit(cache=True)
+def _cross(vertices, faces, corner, h, entered):
+    """Count at the first node above each crossing of a column: +1 where it enters the mesh, -1 where it leaves."""
+    nx, ny, nz = entered.shape[0], entered.shape[1], entered.shape[2] - 1
+    for n in range(faces.shape[0]):
+        p, q, r = faces[n, 0], faces[n, 1], faces[n, 2]
+        a, b, c = vertices[p], vertices[q], vertices[r]
+        i0 = max(0, int(np.ceil((min(a[0], min(b[0], c[0])) - corner[0]) / h - 1e-6)))
+        i1 = min(nx - 1, int(np.floor((max(a[0], max(b[0], c[0])) - corner[0]) / h + 1e-6)))
+        j0 = max(0, int(np.ceil((min(a[1], min(b[1], c[1])) - corner[1]) / h - 1e-6)))
+        j1 = min(ny - 1, int(np.floor((max(a[1], max(b[1], c[1])) - corner[1]) / h + 1e-6)))
+        for i in range(i0, i1 + 1):
+            x = corner[0] + (i + ASIDE[0]) * h
+            for j in range(j0, j1 + 1):
+                y = corner[1] + (j + ASIDE[1]) * h
+                left = _left(vertices, p, q, x, y)
+                if left != _left(vertices, q, r, x, y) or left != _left(vertices, r, p, x, y):
+                    continue
+                area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+                z = a[2]
+                if area != 0.0:
+                    s = ((x - a[0]) * (c[1] - a[1]) - (y - a[1]) * (c[0] - a[0])) / area
+                    t = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / area
+                    z += s * (b[2] - a[2]) + t * (c[2] - a[2])
+                k = min(nz, max(0, int(np.ceil((z - corner[2]) / h))))
+                entered[i, j, k] += -1 if left else 1
+
+
+@njit(cache=True, inline="always")
+def _left(vertices, p, q, x, y):
+    """Whether a point lies left of the line from p to q seen from above; exactly one of (p, q) and (q, p) says so."""
+    first, last = min(p, q), max(p, q)
+    a, b = vertices[first], vertices[last]
+    return ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) >= 0.0) == (p < q)
+
+
 @njit(cache=True, parallel=True)
-def _fill(distance, band, inside):
-    """Give nodes beyond the band the sign of the band below them in their column."""
+def _sign(distance, band, entered):
+    """Negative where a column has entered the mesh more often than left it."""
     nx, ny, nz = distance.shape
     for i in prange(nx):
         for j in range(ny):
-            within = inside[i, j] != 0
+            within = 0
             for k in range(nz):
-                if np.isinf(distance[i, j, k]):
-                    distance[i, j, k] = -band if within else band
-                else:
-                    within = distance[i, j, k] < 0.0
-
-
-@njit(cache=True)
-def _winding_below(vertices, faces, corner, h, inside):
-    """Columns whose first node lies inside: signed crossings of the ray straight down from it."""
-    count = np.zeros(inside.shape)
-    for n in range(faces.shape[0]):
-        a, b, c = vertices[faces[n, 0]], vertices[faces[n, 1]], vertices[faces[n, 2]]
-        if min(a[2], min(b[2], c[2])) > corner[2]:
-            continue
-        area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-        if area == 0.0:
-            continue
-        i0 = max(0, int(np.ceil((min(a[0], min(b[0], c[0])) - corner[0]) / h)))
-        i1 = min(inside.shape[0] - 1, int(np.floor((max(a[0], max(b[0], c[0])) - corner[0]) / h)))
-        j0 = max(0, int(np.ceil((min(a[1], min(b[1], c[1])) - corner[1]) / h)))
-        j1 = min(inside.shape[1] - 1, int(np.floor((max(a[1], max(b[1], c[1])) - corner[1]) / h)))
-        for i in range(i0, i1 + 1):
-            x = corner[0] + i * h + 1.2345e-7 * h  # off the grid, so that no ray runs along an edge
-            for j in range(j0, j1 + 1):
-                y = corner[1] + j * h + 2.3456e-7 * h
-                s = ((x - a[0]) * (c[1] - a[1]) - (y - a[1]) * (c[0] - a[0])) / area
-                r = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / area
-                if s < 0.0 or r < 0.0 or s + r > 1.0:
-                    continue
-                if a[2] + s * (b[2] - a[2]) + r * (c[2] - a[2]) < corner[2]:
-                    count[i, j] += 1.0 if area < 0.0 else -1.0
-    for i in range(inside.shape[0]):
-        for j in range(inside.shape[1]):
-            inside[i, j] = 1 if count[i, j] > 0.5 else 0
+                within += entered[i, j, k]
+                far = min(band, distance[i, j, k])
+                distance[i, j, k] = -far if within > 0 else far
