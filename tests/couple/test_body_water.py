@@ -6,8 +6,9 @@ import pytest
 from vitruvian.anatomy import human
 from vitruvian.anatomy.skinning import bind
 from vitruvian.couple.actuation import JointCourse, JointTorques
-from vitruvian.couple.body_water import BodyInWater, Book, SwimmerState
+from vitruvian.couple.body_water import BodyInWater
 from vitruvian.couple.still_water import StillWater
+from vitruvian.couple.swimmer_state import Book, SwimmerState
 from vitruvian.errors import InputError
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder

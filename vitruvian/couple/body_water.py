@@ -11,18 +11,19 @@ to its links is prescribed within a sub-step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
 
 from vitruvian.couple.actuation import Actuation, JointCourse, JointTorques, torques_now
+from vitruvian.couple.step_system import StepSystem
 from vitruvian.couple.still_water import StillWater
+from vitruvian.couple.swimmer_state import SwimmerState
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.muscle.kernels import add_torques, rates
-from vitruvian.muscle.linear import cholesky, solve_cholesky
 from vitruvian.skeleton import bone_poses, difference, integrate
 from vitruvian.water.solids import Links, Skin, SkinShape
 
@@ -51,35 +52,6 @@ class MovingSkin(Protocol):
     def place(self, poses: Array) -> Any: ...
 
 
-@dataclass
-class Book:
-    """Where momentum and energy went since time 0; world axes."""
-
-    impulse_water: Array = field(default_factory=lambda: np.zeros(3))  # of the water on the body [N s]
-    spin_water: Array = field(default_factory=lambda: np.zeros(3))  # about the world's origin [N m s]
-    impulse_weight: Array = field(default_factory=lambda: np.zeros(3))  # of gravity [N s]
-    impulse_push: Array = field(default_factory=lambda: np.zeros(3))  # of pushes [N s]
-    work_drive: float = 0.0  # of muscles or torques on the joints [J]
-    work_water: float = 0.0  # of the water on the body, usually negative [J]
-    work_push: float = 0.0  # [J]
-
-
-@dataclass
-class SwimmerState:
-    """Bones, muscles and the account; a controller senses q, v, activation, load, wrench and water_force."""
-
-    q: Array  # shape (n_q,)
-    v: Array  # shape (n_v,)
-    activation: Array  # shape (n_muscles,)
-    load: Array  # inertia held by each bone, shape (n_bones, 10)
-    push: Array  # of people and things on each bone, (moment, force) in its own frame, shape (n_bones, 6)
-    wrench: Array  # of the water (mean of the latest step) and of pushes, likewise, shape (n_bones, 6)
-    water_force: Array  # mean generalized force of the water in the latest step [N m, N], shape (n_v,)
-    link_force: Array  # the same as (moment, force) on each link about its origin, world axes, shape (links, 6)
-    drive: Array  # mean generalized force of muscles or torques in the latest step, shape (n_v,)
-    book: Book = field(default_factory=Book)
-
-
 class BodyInWater:
     """A `water.bodies.Mechanism`; its state is a `SwimmerState`. Holds scratch, and nothing that outlives a step."""
 
@@ -95,7 +67,7 @@ class BodyInWater:
         self._actuation: Actuation = None
         self._begin: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
         self._now: _Pose | None = None
-        self._met: _Met | None = None
+        self._met: StepSystem | None = None
 
     # --- a step --------------------------------------------------------------------------------------------------
 
@@ -227,7 +199,7 @@ class BodyInWater:
             ahead = np.asarray(self._actuation.sample(time + 2.0 * dt))
             fixed = difference(s, state.q, ahead) / dt - state.v
             fixed[:6] = 0.0
-        met = self._met = _Met(matrix, stepper.place, dt * force, drive * dt, dt, fixed, state.v, work)
+        met = self._met = StepSystem(matrix, stepper.place, dt * force, drive * dt, dt, fixed, state.v, work)
         before = state.v
         met.impulse += p
         state.v = before + met.step(p)
@@ -289,69 +261,6 @@ class _Pose:
     jacobian: Array  # link twists about their origins, world axes, per velocity, shape (6 links, n_v)
 
 
-class _Met:
-    """The linear system of one sub-step, factored."""
-
-    def __init__(
-        self, matrix: Array, place: Array, push: Array, drive: Array, dt: float, fixed: Array | None, before: Array,
-        work: Any,
-    ):  # fmt: skip
-        """matrix: lower triangle in the stepper's order; push: impulses of all forces but the water's; fixed: velocity
-        changes of joints on a course, None if all are free."""
-        self.place, self.push, self.drive, self.dt, self.fixed = place, push, drive, dt, fixed
-        self.before, self.work = before.copy(), work
-        self.impulse = np.zeros_like(before)
-        self._mobility: Array | None = None
-        self.full = matrix
-        n = len(matrix)
-        if fixed is None:
-            self.factor = matrix.copy()
-        else:
-            self.factor = np.ascontiguousarray(matrix[n - 6 :, n - 6 :])
-        if cholesky(self.factor) >= 0:
-            raise Diverged("the body", "the step's matrix is not positive definite; take a smaller step")
-
-    def step(self, p: Array) -> Array:
-        """Velocity change by all forces and by impulses p (n_v,) of the water."""
-        if self.fixed is None:
-            return self.response(self.push + p)
-        return self.fixed + self.response(self.push + p - self.product(self.fixed))
-
-    def response(self, p: Array) -> Array:
-        """Velocity change by generalized impulses p (n_v,)."""
-        out = np.zeros_like(p)
-        if self.fixed is None:
-            x = np.empty_like(p)
-            x[self.place] = p
-            solve_cholesky(self.factor, x)
-            out[:] = x[self.place]
-        else:
-            x = p[:6][::-1].copy()
-            solve_cholesky(self.factor, x)
-            out[:6] = x[::-1]
-        return out
-
-    def product(self, x: Array) -> Array:
-        """A x, shape (n_v,)."""
-        y = np.empty_like(x)
-        y[self.place] = x
-        z = np.zeros_like(x)
-        _symmetric(self.full, y, z)
-        return np.asarray(z[self.place])
-
-    def mobility(self, jacobian: Array) -> Array:
-        """J A^-1 J^T, shape (6 links, 6 links)."""
-        if self._mobility is None:
-            if self.fixed is None:
-                columns = np.empty((jacobian.shape[1], jacobian.shape[0]))
-                columns[self.place] = jacobian.T
-            else:
-                columns = np.ascontiguousarray(jacobian.T[:6][::-1])
-            self._mobility = np.zeros((jacobian.shape[0],) * 2)
-            _mobility(self.factor, columns, self._mobility)
-        return self._mobility
-
-
 # --- kernels -------------------------------------------------------------------------------------------------------
 
 
@@ -369,46 +278,6 @@ def _jacobian(screws, moves, origins, out):
             else:
                 for k in range(6):
                     out[6 * n + k, c] = 0.0
-
-
-@njit(cache=True)
-def _mobility(L, columns, out):
-    """out = Y^T Y with L Y = columns; columns are overwritten."""
-    n, m = columns.shape
-    for i in range(n):
-        row = columns[i]
-        for j in range(i):
-            f = L[i, j]
-            if f != 0.0:
-                other = columns[j]
-                for k in range(m):
-                    row[k] -= f * other[k]
-        f = 1.0 / L[i, i]
-        for k in range(m):
-            row[k] *= f
-    for i in range(n):
-        row = columns[i]
-        for a in range(m):
-            f = row[a]
-            if f != 0.0:
-                line = out[a]
-                for k in range(a + 1):
-                    line[k] += f * row[k]
-    for a in range(m):
-        for k in range(a):
-            out[k, a] = out[a, k]
-
-
-@njit(cache=True)
-def _symmetric(lower, x, out):
-    """out = A x with A given by its lower triangle."""
-    for i in range(len(x)):
-        row = lower[i]
-        s = row[i] * x[i]
-        for j in range(i):
-            s += row[j] * x[j]
-            out[j] += row[j] * x[i]
-        out[i] += s
 
 
 @njit(cache=True)

@@ -23,7 +23,8 @@ from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.swim import HEADING, POOL, SwimPreview, SwimSimulation, pool
+from vitruvian.world.swim import POOL, SwimPreview, SwimSimulation, pool
+from vitruvian.world.swim_signals import HEADING
 from vitruvian.world.world import World
 
 Array = np.ndarray

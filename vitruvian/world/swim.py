@@ -22,14 +22,15 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin_flesh import BodyFlesh
 from vitruvian.anatomy.skinning import BoundSkin
 from vitruvian.anatomy.surfaces import bone_surfaces
-from vitruvian.control.rhythm import GROUPS, muscle_groups
+from vitruvian.control.rhythm import muscle_groups
 from vitruvian.couple.actuation import Actuation, JointCourse, JointTorques
-from vitruvian.couple.body_water import BodyInWater, Book, SwimmerState
+from vitruvian.couple.body_water import BodyInWater
 from vitruvian.couple.still_water import StillWater
+from vitruvian.couple.swimmer_state import Book, SwimmerState
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder, MuscleModel, path_points
 from vitruvian.muscle.implicit import BodyStepper
-from vitruvian.skeleton import bone_poses, centre_of_mass, energy
+from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.water import Tank, WaterState, check_inside, fill, follow, spray_surface, surface_mesh
 from vitruvian.water import step as step_water
 from vitruvian.water.forces import FORCES
@@ -37,9 +38,9 @@ from vitruvian.world.body import Push, muscle_radii
 from vitruvian.world.stage import SKIN, WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface
 from vitruvian.world.stage import SurfaceFrame as Patch
 from vitruvian.world.swim_flesh import FleshMotion, FleshSkin
+from vitruvian.world.swim_signals import SIGNALS, Calm, swim_signals
 
 Array = np.ndarray
-HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
 DEEP = 0.95  # of it below the surface [m]; the floor is a wall
 CAMERAS = (
@@ -212,7 +213,6 @@ class SwimSimulation:
         )
 
     def observe(self, state: SwimState, controls: Any, time: float) -> Frame:
-        s = self.body.skeleton
         now = SwimNow(self.body, state, controls, time)
         placed = now.poses
         poses = np.concatenate(
@@ -221,7 +221,7 @@ class SwimSimulation:
         if self.fleshed is not None and state.flesh is not None:
             self.fleshed.recall(state.flesh)
         skin = (self.fleshed or self.skin).place(placed)
-        signals = self._signals(state, placed, skin.vertices)
+        signals = swim_signals(self.body, state, placed, self._calm(skin.vertices), self.groups)
         for x in self.measures:
             value = np.asarray(x.value(now), dtype=float)
             signals[x.signal.name] = value.copy() if x.signal.components else float(value)
@@ -236,7 +236,7 @@ class SwimSimulation:
             )
             points["spray"] = spray.copy()
         else:
-            surfaces["water"] = Patch(*_sheet(centre_of_mass(s, state.q), self._level()))
+            surfaces["water"] = Patch(*_sheet(centre_of_mass(self.body.skeleton, state.q), self._level()))
         if self.marks is not None:
             points["marks"] = np.asarray(self.marks(time), float)
         a = state.activation if self.muscles.n_muscles else np.zeros(self.body.muscles.n_muscles)
@@ -287,54 +287,14 @@ class SwimSimulation:
                 force = pose[:3, :3].T @ np.array(p.force)
                 state.push[b] += np.concatenate([np.cross(p.point, force), force])
 
-    def _signals(self, state: SwimState, poses: Array, vertices: Array) -> dict[str, Any]:
-        s = self.body.skeleton
-        density, gravity = self._water_numbers()
-        # what calm water would do to each link, to tell flow from weight
+    def _calm(self, vertices: Array) -> Calm:
+        """What calm water would do to each link, to tell flow from weight."""
+        w = self.water
+        density, gravity = (w.density, float(-w.gravity[2])) if isinstance(w, Tank) else (w.density, w.gravity)
         still = StillWater(self._level(), density, gravity)
         links = self.mechanism.shape.links
-        calm = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
-        head, pelvis = poses[s.index("Sku")], poses[0]
-        chest = poses[s.index("T6")]
-        neck = poses[s.index("T1"), :3, 3]
-        ahead = _level_direction(neck - pelvis[:3, 3])
-        flow = (state.link_force[:, 3:] - calm) @ ahead
-        com = centre_of_mass(s, state.q)
-        e = energy(s, state.q, state.v)
-        velocity = _mean_velocity(s, poses, state)
-        a = state.activation
-        by_group = [
-            float(a[self.groups == k].mean()) if len(a) and (self.groups == k).any() else 0.0
-            for k in range(len(GROUPS))
-        ]
-        book = state.book
-        return {
-            "position": com,
-            "velocity": velocity,
-            "speed": float(velocity @ HEADING),
-            "speed_ahead": float(velocity @ ahead),
-            "heading": float(np.degrees(np.arctan2(ahead[0], -ahead[1]))),
-            "pitch": np.degrees(np.arcsin(np.clip([pelvis[2, 2], _unit(neck - pelvis[:3, 3])[2]], -1.0, 1.0))),
-            "roll": np.array([_roll(pelvis), _roll(chest)]),
-            "back_up": float(chest[2, 1]),
-            "head_height": float(head[2, 3]),
-            "height": float(com[2]),
-            "displaced": float(calm[:, 2].sum() / (density * gravity)),
-            "propulsion": float(np.maximum(flow, 0.0).sum()),
-            "drag": float(-np.minimum(flow, 0.0).sum()),
-            "water_force": state.link_force[:, 3:].sum(axis=0),
-            "work": np.array([book.work_drive, book.work_water, book.work_push]),
-            "energy": np.array([e.kinetic, e.gravity, e.springs]),
-            "momentum": s.mass * velocity,
-            "impulse_water": book.impulse_water.copy(),
-            "impulse_other": book.impulse_weight + book.impulse_push,
-            "activation": np.array([a.mean(), a.max()]) if len(a) else np.zeros(2),
-            "activation_by_group": np.array(by_group),
-        }
-
-    def _water_numbers(self) -> tuple[float, float]:
-        w = self.water
-        return (w.density, float(-w.gravity[2])) if isinstance(w, Tank) else (w.density, w.gravity)
+        lift = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
+        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)))
 
 
 class SwimPreview(SwimSimulation):
@@ -346,50 +306,6 @@ class SwimPreview(SwimSimulation):
 
     def step(self, state: SwimState, controls: Any, time: float, dt: float) -> None:
         state.q, state.v = self.sample(time + dt)
-
-
-SIGNALS = (
-    Signal("position", "m", "centre of mass", ("x", "y", "z")),
-    Signal("velocity", "m/s", "of the centre of mass", ("x", "y", "z")),
-    Signal("speed", "m/s", "along the course (-y)"),
-    Signal("speed_ahead", "m/s", "in the direction of the trunk"),
-    Signal("heading", "deg", "direction of the trunk, positive to the left"),
-    Signal("pitch", "deg", "head up: axis of the pelvis, line from it to the neck", ("pelvis", "trunk")),
-    Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
-    Signal("back_up", "1", "1 face down, -1 face up: height of the chest's back direction"),
-    Signal("head_height", "m", "of the skull's joint"),
-    Signal("height", "m", "of the centre of mass"),
-    Signal("displaced", "m^3", "volume of the body below the calm surface"),
-    Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
-    Signal("drag", "N", "flow forces on parts held back, summed"),
-    Signal("water_force", "N", "of the water on the body", ("x", "y", "z")),
-    Signal("work", "J", "so far", ("muscles or torques", "water", "pushes")),
-    Signal("energy", "J", "of the body", ("kinetic", "gravity", "springs")),
-    Signal("momentum", "kg m/s", "of the body", ("x", "y", "z")),
-    Signal("impulse_water", "N s", "of the water on the body so far", ("x", "y", "z")),
-    Signal("impulse_other", "N s", "of weight and pushes so far", ("x", "y", "z")),
-    Signal("activation", "1", "muscle activation", ("mean", "largest")),
-    Signal("activation_by_group", "1", "mean muscle activation", GROUPS),
-)
-
-
-def _mean_velocity(s: Any, poses: Array, state: SwimState) -> Array:
-    from vitruvian.skeleton import centroidal_momentum
-
-    return np.asarray(centroidal_momentum(s, state.q, state.v)[3:] / s.mass)
-
-
-def _unit(x: Array) -> Array:
-    return x / max(float(np.linalg.norm(x)), 1e-12)
-
-
-def _level_direction(x: Array) -> Array:
-    return _unit(x * np.array([1.0, 1.0, 0.0]))
-
-
-def _roll(pose: Array) -> float:
-    """Turn about the bone's long axis (its z) from level [deg]: how far its left side (x) points down."""
-    return float(np.degrees(np.arcsin(np.clip(-pose[2, 0], -1.0, 1.0))))
 
 
 def _sheet(centre: Array, level: float) -> tuple[Array, Array]:

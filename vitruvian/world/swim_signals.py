@@ -1,0 +1,102 @@
+"""What is recorded of a swimmer at each instant: speed, attitude, forces, and where momentum and energy went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy.body import Body
+from vitruvian.control.rhythm import GROUPS
+from vitruvian.couple.swimmer_state import SwimmerState
+from vitruvian.skeleton import centre_of_mass, centroidal_momentum, energy
+from vitruvian.world.stage import Signal
+
+Array = np.ndarray
+HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
+
+
+@dataclass(frozen=True)
+class Calm:
+    """What calm water would do to the body."""
+
+    lift: Array  # force on each link [N], shape (links, 3)
+    displaced: float  # volume below the surface [m^3]
+
+
+SIGNALS = (
+    Signal("position", "m", "centre of mass", ("x", "y", "z")),
+    Signal("velocity", "m/s", "of the centre of mass", ("x", "y", "z")),
+    Signal("speed", "m/s", "along the course (-y)"),
+    Signal("speed_ahead", "m/s", "in the direction of the trunk"),
+    Signal("heading", "deg", "direction of the trunk, positive to the left"),
+    Signal("pitch", "deg", "head up: axis of the pelvis, line from it to the neck", ("pelvis", "trunk")),
+    Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
+    Signal("back_up", "1", "1 face down, -1 face up: height of the chest's back direction"),
+    Signal("head_height", "m", "of the skull's joint"),
+    Signal("height", "m", "of the centre of mass"),
+    Signal("displaced", "m^3", "volume of the body below the calm surface"),
+    Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
+    Signal("drag", "N", "flow forces on parts held back, summed"),
+    Signal("water_force", "N", "of the water on the body", ("x", "y", "z")),
+    Signal("work", "J", "so far", ("muscles or torques", "water", "pushes")),
+    Signal("energy", "J", "of the body", ("kinetic", "gravity", "springs")),
+    Signal("momentum", "kg m/s", "of the body", ("x", "y", "z")),
+    Signal("impulse_water", "N s", "of the water on the body so far", ("x", "y", "z")),
+    Signal("impulse_other", "N s", "of weight and pushes so far", ("x", "y", "z")),
+    Signal("activation", "1", "muscle activation", ("mean", "largest")),
+    Signal("activation_by_group", "1", "mean muscle activation", GROUPS),
+)
+
+
+def swim_signals(body: Body, state: SwimmerState, poses: Array, calm: Calm, groups: Array) -> dict[str, Any]:
+    """The signals of an instant; poses: bone to world, shape (n_bones, 4, 4); groups: of each muscle, (n_muscles,)."""
+    s = body.skeleton
+    head, pelvis = poses[s.index("Sku")], poses[0]
+    chest = poses[s.index("T6")]
+    neck = poses[s.index("T1"), :3, 3]
+    ahead = _level_direction(neck - pelvis[:3, 3])
+    flow = (state.link_force[:, 3:] - calm.lift) @ ahead
+    com = centre_of_mass(s, state.q)
+    e = energy(s, state.q, state.v)
+    velocity = np.asarray(centroidal_momentum(s, state.q, state.v)[3:] / s.mass)
+    a = state.activation
+    by_group = [float(a[groups == k].mean()) if len(a) and (groups == k).any() else 0.0 for k in range(len(GROUPS))]
+    book = state.book
+    return {
+        "position": com,
+        "velocity": velocity,
+        "speed": float(velocity @ HEADING),
+        "speed_ahead": float(velocity @ ahead),
+        "heading": float(np.degrees(np.arctan2(ahead[0], -ahead[1]))),
+        "pitch": np.degrees(np.arcsin(np.clip([pelvis[2, 2], _unit(neck - pelvis[:3, 3])[2]], -1.0, 1.0))),
+        "roll": np.array([_roll(pelvis), _roll(chest)]),
+        "back_up": float(chest[2, 1]),
+        "head_height": float(head[2, 3]),
+        "height": float(com[2]),
+        "displaced": calm.displaced,
+        "propulsion": float(np.maximum(flow, 0.0).sum()),
+        "drag": float(-np.minimum(flow, 0.0).sum()),
+        "water_force": state.link_force[:, 3:].sum(axis=0),
+        "work": np.array([book.work_drive, book.work_water, book.work_push]),
+        "energy": np.array([e.kinetic, e.gravity, e.springs]),
+        "momentum": s.mass * velocity,
+        "impulse_water": book.impulse_water.copy(),
+        "impulse_other": book.impulse_weight + book.impulse_push,
+        "activation": np.array([a.mean(), a.max()]) if len(a) else np.zeros(2),
+        "activation_by_group": np.array(by_group),
+    }
+
+
+def _unit(x: Array) -> Array:
+    return x / max(float(np.linalg.norm(x)), 1e-12)
+
+
+def _level_direction(x: Array) -> Array:
+    return _unit(x * np.array([1.0, 1.0, 0.0]))
+
+
+def _roll(pose: Array) -> float:
+    """Turn about the bone's long axis (its z) from level [deg]: how far its left side (x) points down."""
+    return float(np.degrees(np.arcsin(np.clip(-pose[2, 0], -1.0, 1.0))))
