@@ -2,8 +2,7 @@
 
 Where the lengths come from: "cpg", oscillators that can be steered, or "spline", closed curves.
 How they become activations:
-    "balanced"  limbs: the torques that their lengths ask for, given by all their muscles together (`rhythm.balance`);
-                trunk and neck: eq. 4.9
+    "balanced"  what all lengths together ask of limbs, spine and head, given by all muscles together (`rhythm.balance`)
     "length"    eq. 4.9 for every muscle alone, as Si has it
 """
 
@@ -18,7 +17,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke, StrokeMotion, load_stroke
-from vitruvian.control.rhythm.balance import BalanceGains, LimbBalance
+from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance
 from vitruvian.control.rhythm.control import LONGEST, activation
 from vitruvian.control.rhythm.decode import LengthReader
 from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
@@ -37,7 +36,6 @@ class MuscleOwn:
 
     rhythm: Any  # RhythmState or SplineState
     felt: WaterSense
-    multiplier: Array  # start of the next solve, shape (n_rows,)
     pose: Array  # that the lengths were last found to mean, shape (n_q,)
     pilot: PilotState | None = None
     next_command: int = 0
@@ -87,16 +85,15 @@ class MuscleActuation:
         self._begin = (stroke.name, rate, phase)
         self._kinematics = MuscleKinematics(body)
         self._still = np.zeros(body.skeleton.n_v)
-        self.limbs = LimbBalance(body, self.settings.balance) if feedback == "balanced" else None
+        self.balance = BodyBalance(body, self.settings.balance) if feedback == "balanced" else None
         self._reader = LengthReader(body)
         self._pose = StrokeMotion(body, stroke).at(phase)[0]
         rhythm.start(*self._begin)  # a wrong stroke or rate is told here
 
     def start(self, rng: np.random.Generator) -> MuscleOwn:
-        rows = len(self.limbs.rows) if self.limbs else 0
         felt = WaterSense(np.zeros((self.body.n_bones, 6)))
         pilot = self.pilot.start() if self.pilot else None
-        return MuscleOwn(self.rhythm.start(*self._begin), felt, np.zeros(rows), self._pose.copy(), pilot)
+        return MuscleOwn(self.rhythm.start(*self._begin), felt, self._pose.copy(), pilot)
 
     def act(self, own: MuscleOwn, state: Any, time: float, dt: float) -> SwimControls:
         now = self.sense(state)
@@ -111,21 +108,18 @@ class MuscleActuation:
         return SwimControls(excitation, np.zeros_like(self._still), np.zeros(6), missing, at)
 
     def _excite(self, own: MuscleOwn, now: Any, wrench: Array, dt: float) -> tuple[Array, float, int]:
-        """Excitations (n_muscles,), the largest torque that the limbs lack [N m], and its coordinate."""
+        """Excitations (n_muscles,), the largest torque that is lacking [N m], and its coordinate."""
         wanted, rates = own.rhythm.length, self.rhythm.rates(own.rhythm)
-        length, rate, _ = self._kinematics(now.q, now.v, self._still)
-        rest, g = self.body.muscles.rest_length, self.settings.length
-        a = activation(length, rate, wanted, rates, rest, g)
-        if self.limbs is None:
-            return a, 0.0, -1
-        k, rows = self.limbs.gains, self.limbs.rows
+        if self.balance is None:
+            length, rate, _ = self._kinematics(now.q, now.v, self._still)
+            rest = self.body.muscles.rest_length
+            return activation(length, rate, wanted, rates, rest, self.settings.length), 0.0, -1
+        k, rows = self.balance.gains, self.balance.rows
         meant = self._reader.read(own.pose, wanted, rates, self.rhythm.accelerations(own.rhythm))
         own.pose = meant.q
         error = np.empty_like(now.v)
         tracking_error(self.body.skeleton.topology, now.q, meant.q, error)
         a_star = meant.a + k.stiffness * error + k.damping * (meant.v - now.v)
-        a, lack = self.limbs.activations(
-            now.q, now.v, a, a_star[rows], dt, own.multiplier, load=now.load, wrench=wrench
-        )
+        a, lack = self.balance.activations(now.q, now.v, now.activation, a_star[rows], dt, load=now.load, wrench=wrench)
         worst = int(np.argmax(np.abs(lack)))
         return a, float(np.abs(lack[worst])), int(rows[worst])
