@@ -15,8 +15,6 @@ from vitruvian.control.swim import (
     MuscleActuation,
     PdActuation,
     Pilot,
-    Pool,
-    Reflexes,
     SplineRhythm,
     heading,
     rate,
@@ -136,26 +134,6 @@ def test_inverse_dynamics_follows_the_stroke_with_a_floating_pelvis(body, motion
     _swim(body, actuation, state, 48)
     error = _error(body, state.q, motion.sample(48 * DT)[0])
     assert np.degrees(np.abs(error[actuation.rows]).max()) < 2.0
-
-
-def test_a_pilot_bends_a_breaststroker_towards_his_heading_and_a_crawler_away(body, motion, rhythm):
-    pilot = Pilot(body, "breaststroke", heading=0.3, reflexes=Reflexes(pitch=0.0))
-    own, state, wave = pilot.start(), _started(body, motion), rhythm.start("crawl", 0.6)
-    for k in range(20):
-        pilot.lengths(rhythm, wave, own, state, k * DT, DT)
-    assert own.amount[0] > 0.05  # to the left
-    left = body.muscles.index("iliocostalis_lumborum_01_l")
-    right = body.muscles.index("iliocostalis_lumborum_01_r")
-    assert wave.offset[left] < 0.0 < wave.offset[right]
-    pilot = Pilot(body, "crawl", heading=0.3)
-    own = pilot.start()
-    assert pilot.feel(own, state, 0.0, DT, 0.0)[0] < -0.05
-
-
-def test_a_target_outside_the_pool_is_told_in_one_line(body):
-    with pytest.raises(InputError, match=r"target at \(40, 0\) m lies outside the pool") as told:
-        Pilot(body, "crawl", target=lambda time: (40.0, 0.0), pool=Pool((-5.0, -30.0), (5.0, 5.0)))
-    assert "\n" not in str(told.value)
 
 
 def test_muscles_swim_a_stroke_from_a_file(body, tmp_path):

@@ -32,7 +32,7 @@ Settings = Mapping[str, Any]
 START_DEPTH = 0.10  # of the centre of mass below the surface [m]
 START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
-WIDE = (3.3, 3.3, 1.35)  # window [m] of a swimmer who turns
+WIDE, WIDE_DEEP = (3.3, 3.3, 1.5), 1.1  # window [m] of a swimmer who turns, and how much of it is water
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 # The tables' man, who lacks subscapularis and teres minor, has 36 N m at the shoulder with the arm overhead; the catch
 # of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
@@ -73,7 +73,7 @@ def water(parameters: Settings, *, turns: bool = False) -> StillWater | Tank:
     """turns: whether the swimmer may come to lie across the window."""
     if parameters["water"] == "still":
         return StillWater()
-    return pool(parameters["cell"], size=WIDE if turns else POOL)
+    return pool(parameters["cell"], size=WIDE, deep=WIDE_DEEP) if turns else pool(parameters["cell"], size=POOL)
 
 
 def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:

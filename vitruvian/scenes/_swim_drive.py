@@ -11,7 +11,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
 from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
-from vitruvian.control.swim.pilot import Command, Pilot, Reflexes
+from vitruvian.control.swim.pilot import Command, Pilot
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
 from vitruvian.couple.actuation import JointCourse
 from vitruvian.errors import InputError
@@ -28,7 +28,6 @@ PARAMETERS = {
 
 # for scenes that ask for more than the muscles can give
 BY_TORQUES = {"actuation": replace(PARAMETERS["actuation"], default="inverse-dynamics")}
-BRISK = Reflexes(turning=1.5, memory=0.5)  # shorter means and more damping than on a straight course: no overshoot
 
 
 class Course:

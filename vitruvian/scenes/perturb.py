@@ -1,7 +1,5 @@
 """A shove in mid-stroke: the rhythm goes on, and the swimmer comes back to his course.
 
-By joint torques: by muscles in still water the shove turns him round (70 degrees after three strokes).
-
 vitruvian run perturb --set force=300
 """
 
@@ -12,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
-from vitruvian.control.swim.pilot import Pilot
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.scenes._swim_drive import BRISK, BY_TORQUES
 from vitruvian.world.body import Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -27,11 +22,7 @@ SPEED = 0.25  # of the mean speed before it
 
 def build(parameters: Mapping[str, Any]) -> World:
     shove = Push("T6", (parameters["force"], 0.0, 0.0), parameters["at"], parameters["duration"])
-
-    def pilot(body: Body) -> Pilot:
-        return Pilot(body, "crawl", reflexes=BRISK)
-
-    return stroke_world("crawl", parameters, pushes=(shove,), pilot=pilot if parameters["pilot"] else None)
+    return stroke_world("crawl", parameters, pushes=(shove,))
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -71,7 +62,6 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        **BY_TORQUES,
         "force": Parameter(200.0, "of the shove on the chest, to the left", "N", low=-2000.0, high=2000.0),
         "at": Parameter(2.9, "when it comes", "s", low=0.0, high=60.0),
         "duration": Parameter(0.2, "how long it lasts", "s", low=0.01, high=2.0),

@@ -1,7 +1,5 @@
 """The swimmer is told to go faster: the frequency of all oscillators slides to a higher one, and speed follows.
 
-By joint torques: muscles lag behind the stroke at a high rate.
-
 vitruvian run swim-faster --set factor=1.5
 """
 
@@ -14,7 +12,6 @@ import numpy as np
 
 from vitruvian.control.swim.pilot import rate
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, mean_speed_between, stroke_world, swim_report
-from vitruvian.scenes._swim_drive import BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -46,7 +43,6 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        **BY_TORQUES,
         "rate": Parameter(0.55, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
         "factor": Parameter(2.0, "by which the rate grows", low=1.0, high=2.5),
         "at": Parameter(3.7, "when the command comes", "s", low=0.0, high=60.0),

@@ -1,4 +1,4 @@
-"""The swimmer follows a ball that drifts across the pool; by joint torques, bounded by the tables' man.
+"""The swimmer follows a ball that drifts across the pool.
 
 vitruvian run swim-follow --set ball_x=2
 """
@@ -6,7 +6,6 @@ vitruvian run swim-follow --set ball_x=2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.swim.pilot import Pilot
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.scenes._swim_drive import BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Signal
@@ -67,9 +65,6 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        **BY_TORQUES,
-        "rate": replace(PARAMETERS["rate"], default=1.0),
-        "strength": replace(PARAMETERS["strength"], default=1.0),
         "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-100.0, high=100.0),
         "ball_ahead": Parameter(5.0, "distance ahead at first", "m", low=1.0, high=100.0),
         "drift": Parameter(0.15, "speed of the ball to the left", "m/s", low=-1.0, high=1.0),

@@ -1,19 +1,16 @@
-"""A right angle: the pilot is given a heading to the left and bends and twists the spine, so that one arm pulls deeper.
+"""A right angle: the pilot is given a heading to the left and turns the swimmer there.
 
-Joint torques by default, bounded by the tables' man, one stroke a second: he turns by 10 to 20 degrees a stroke in
-still water. At 0.9 strokes a second with half again that strength the arms keep to the stroke: 3 degrees only.
-With `arm` the arm on the inner side is held straight while the heading is far off, ahead (as Si has it) or stretched
-out to the side, where it brakes that side while the other arm pulls alone. Both are slower than the spine: 3 to 10
-degrees a stroke aside, none ahead.
+The inner arm is held straight while the heading is far off, as Si has it for sharp turns: stretched out to the side,
+where it brakes that side and steadies the roll while the other arm pulls alone, or ahead. The spine bends to that side.
+With `arm=free` both arms swim on, and he banks: slower, and the bank must stay small.
 
     vitruvian run swim-turn --set angle=-90
-    vitruvian run swim-turn --set arm=aside
+    vitruvian run swim-turn --set arm=free
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,6 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.swim.pilot import ARMS, Pilot, heading
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.scenes._swim_drive import BRISK, BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -35,7 +31,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     def pilot(body: Body) -> Pilot:
         arm = parameters["arm"]
         held = "ahead" if arm == "free" else arm
-        return Pilot(body, "crawl", sharp_turns=arm != "free", arm=held, reflexes=BRISK)
+        return Pilot(body, "crawl", sharp_turns=arm != "free", arm=held)
 
     return stroke_world("crawl", parameters, plan=[(parameters["at"], turn)], turns=True, pilot=pilot)
 
@@ -62,11 +58,8 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        **BY_TORQUES,
-        "rate": replace(PARAMETERS["rate"], default=1.0),
-        "strength": replace(PARAMETERS["strength"], default=1.0),
         "angle": Parameter(90.0, "to turn by, positive to the left", "deg", low=-170.0, high=170.0),
-        "arm": Parameter("free", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
+        "arm": Parameter("aside", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
         "at": Parameter(1.0, "when the turn begins", "s", low=0.0, high=60.0),
     },
     qualities=QUALITIES,

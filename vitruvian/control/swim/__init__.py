@@ -16,7 +16,18 @@ passive tissue.
 
 from vitruvian.control.swim.controls import Sensed, SwimControls, WaterSense
 from vitruvian.control.swim.muscles import MuscleActuation, MuscleOwn, MuscleSettings
-from vitruvian.control.swim.pilot import Pilot, PilotState, Pool, Reflexes, heading, hold, rate, release, stroke
+from vitruvian.control.swim.pilot import (
+    Pilot,
+    PilotState,
+    Pool,
+    Reflexes,
+    Senses,
+    heading,
+    hold,
+    rate,
+    release,
+    stroke,
+)
 from vitruvian.control.swim.splines import SplineRhythm
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation, TorqueGains
 
@@ -31,6 +42,7 @@ __all__ = [
     "Pool",
     "Reflexes",
     "Sensed",
+    "Senses",
     "SplineRhythm",
     "SwimControls",
     "TorqueGains",

@@ -120,8 +120,7 @@ class _Torques(ABC):
         error = np.empty_like(v)
         tracking_error(self.body.skeleton.topology, now.q, q, error)
         if self.pilot is not None and own.pilot is not None:
-            error += self.pilot.posture(own.pilot, now, time, dt, clock.phase % 1.0)
-            self.pilot.hold_arm(own.pilot, self.motion, now, error, v, a, dt)
+            self.pilot.joints(own.pilot, now, time, dt, (clock.phase % 1.0, clock.rate), (error, v, a))
         wrench = own.felt.feel(now.wrench, self.water_lag, dt)
         controls = self._torques(now, error, v - now.v, a, wrench, dt)
         clock.phase += dt * clock.rate
