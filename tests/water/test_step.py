@@ -91,7 +91,7 @@ def test_a_body_beyond_the_sides_of_the_grid_is_named():
 
 
 def test_a_body_may_stick_out_of_an_open_side_or_where_it_is_allowed():
-    for options, beyond in (({"boundaries": {"x-": "open"}}, False), ({}, True)):
+    for options, beyond in (({"boundaries": {"x-": "open"}, "rest_level": 0.6}, False), ({}, True)):
         tank = tank_of(**options)
         mechanism = RigidBodies([free(position=(0.05, 0.5, 0.6))], tank.gravity)
         body = mechanism.start()
@@ -200,3 +200,23 @@ def test_the_drawn_surface_is_closed_and_encloses_the_water():
 
     topology(faces, len(vertices))
     assert mesh_volume(vertices, faces) == pytest.approx(0.53, rel=0.01)
+
+
+def test_reflection_feels_the_same_added_mass_as_plain_steps():
+    forces = []
+    for reflect in (False, True):
+        tank = tank_of(free_surface=False, gravity=(0.0, 0.0, 0.0), reflect=reflect, largest_substep=0.01)
+        mechanism = RigidBodies([free(course=lambda t: ((0.5 + 0.5 * t * t, 0.5, 0.5), (t, 0.0, 0.0)))], tank.gravity)
+        body = mechanism.start()
+        state = fill(tank, mechanism=mechanism, body=body)
+        done = step(tank, state, 0.05, mechanism=mechanism, body=body)
+        forces.append(done.impulses[0, 3] / 0.05)
+    assert forces[0] < 0.0
+    assert forces[1] == pytest.approx(forces[0], rel=0.03)
+
+
+def test_a_full_tank_that_follows_a_body_stays_full():
+    tank = tank_of(free_surface=False, gravity=(0.0, 0.0, 0.0), boundaries={"x-": "open", "x+": "open"})
+    state = fill(tank)
+    move_window(tank, state, np.array([2, 0, 0]))
+    assert (state.phi < 0.0).all()

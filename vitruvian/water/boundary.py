@@ -38,6 +38,7 @@ class Boundary:
     triangle: Array | None = None  # nearest triangle of each node, counted over all skins, -1 beyond the band
     origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
     box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
+    boxes: Array = field(default_factory=lambda: np.zeros((0, 3, 2), np.int64))  # the same for each skin on the grid
 
     skins: Sequence[Any] = ()  # the skins that were made this boundary
     gathered: tuple[Array, Array, Array] | None = None  # link, corners and corner drift of all their triangles

@@ -9,15 +9,17 @@ point, so a rigid skin is rigid to the last bit and a soft one keeps its own mot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.distance import Topology, closest_on_triangle, mesh_distance, topology
+from vitruvian.mesh.distance import Topology, closest_on_triangle, topology
+from vitruvian.water.boundary_rows import boundary_rows
 from vitruvian.water.fractions import open_fractions
 from vitruvian.water.model import Tank
+from vitruvian.water.placing import Placed, alone, place
 from vitruvian.water.pressure import Boundary, open_boundary
 from vitruvian.water.state import WaterState
 
@@ -32,6 +34,7 @@ class SkinShape:
     name: str
     mesh: Topology
     links: Array  # index of a link for each triangle, shape (m,)
+    memory: dict[str, Placed] = field(default_factory=dict, repr=False, compare=False)  # where it lay last
 
     @classmethod
     def build(cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0) -> SkinShape:
@@ -69,29 +72,37 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
     psi = np.full(nodes, band)
     triangle = np.full(nodes, -1, np.int32)
     base = 0
-    boxes = []
+    there = []
     for skin in skins:
         if not np.isfinite(skin.vertices).all():
             raise InputError(f"{skin.shape.name}: a vertex of the skin is not a number")
-        distance, nearest, box = mesh_distance(skin.vertices, skin.shape.mesh, state.origin, h, nodes, band)
-        if distance.size:
-            region = tuple(slice(lo, hi) for lo, hi in box)
-            _nearer(distance, nearest, base, psi[region], triangle[region])
-            boxes.append(box)
+        placed = place(skin.shape.memory, skin.vertices, skin.shape.mesh, state.origin, h, nodes, band)
+        if placed.distance.size:
+            region = tuple(slice(lo, hi) for lo, hi in placed.box)
+            _nearer(placed.distance, placed.triangle, base, psi[region], triangle[region])
+            there.append(placed)
         base += len(skin.shape.mesh.faces)
     b.psi, b.triangle, b.origins = psi, triangle, np.asarray(origins, float)
     b.skins, b.gathered = skins, _gathered(skins)
     b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
-    if boxes:
-        low = np.min([x[:, 0] for x in boxes], axis=0)
-        high = np.max([x[:, 1] for x in boxes], axis=0)
-        b.box = np.stack([low, np.minimum(high, tank.shape)], axis=1)
-        open_fractions(psi, b.box, b.open_x, b.open_y, b.open_z, b.volume)
-        _face_links(psi, triangle, b.gathered[0], b.box, b.link_x, b.link_y, b.link_z)
-    b.cells, b.cell_link, b.rows = _rows(
-        b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.box
+    if there:
+        b.boxes = np.array([np.stack([p.box[:, 0], np.minimum(p.box[:, 1], tank.shape)], axis=1) for p in there])
+        b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
+        for placed, box, by_itself in zip(there, b.boxes, alone([p.box for p in there])):
+            if by_itself:
+                _copy_fractions(placed, b)
+            else:
+                open_fractions(psi, box, b.open_x, b.open_y, b.open_z, b.volume)
+            _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
+    b.cells, b.cell_link, b.rows = boundary_rows(
+        b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
     )
     return b
+
+
+def _copy_fractions(placed: Placed, b: Boundary) -> None:
+    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), placed.opened()):
+        out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
 
 
 def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequence[Skin], twists: Array) -> None:
@@ -100,10 +111,11 @@ def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequenc
         return
     soft = any(s.drift is not None for s in skins)
     _, corners, drift = gathered(b, skins) if soft else (None, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
-    _face_speed(
-        b.psi, b.triangle, corners, drift, np.asarray(twists, float), b.origins, state.origin, tank.cell, b.box,
-        b.link_x, b.link_y, b.link_z, b.body_x, b.body_y, b.body_z,
-    )  # fmt: skip
+    for box in b.boxes:
+        _face_speed(
+            b.psi, b.triangle, corners, drift, np.asarray(twists, float), b.origins, state.origin, tank.cell, box,
+            b.link_x, b.link_y, b.link_z, b.body_x, b.body_y, b.body_z,
+        )  # fmt: skip
 
 
 def fastest_point(skins: Sequence[Skin], links: Links) -> float:
@@ -227,69 +239,3 @@ def _fastest(vertices, faces, links, origins, twists, drift):
                 total += speed * speed
             most = max(most, total)
     return np.sqrt(most)
-
-
-@njit(cache=True)
-def _add_row(rows, owner, count, first, link, axis, amount, x, origins):
-    """Add amount * (twist -> velocity along axis at x) to the row of `link` among rows first..count."""
-    at = -1
-    for n in range(first, count):
-        if owner[n] == link:
-            at = n
-    if at < 0:
-        at = count
-        owner[at] = link
-        rows[at] = 0.0
-        count += 1
-    b, c = (axis + 1) % 3, (axis + 2) % 3
-    rows[at, 3 + axis] += amount
-    rows[at, b] += amount * (x[c] - origins[link, c])
-    rows[at, c] -= amount * (x[b] - origins[link, b])
-    return count
-
-
-@njit(cache=True)
-def _rows(ox, oy, oz, lx, ly, lz, origins, corner, h, box):
-    """g_c of every cell with a partly closed face, one row per (cell, link)."""
-    room = 64
-    cells = np.empty((room, 3), np.int64)
-    owner = np.empty(room, np.int64)
-    rows = np.empty((room, 6))
-    count = 0
-    x = np.empty(3)
-    for i in range(box[0, 0], box[0, 1]):
-        for j in range(box[1, 0], box[1, 1]):
-            for k in range(box[2, 0], box[2, 1]):
-                if (ox[i, j, k] + ox[i + 1, j, k] + oy[i, j, k] + oy[i, j + 1, k] + oz[i, j, k] + oz[i, j, k + 1]) in (
-                    0.0,
-                    6.0,
-                ):
-                    continue
-                if count + 8 > room:
-                    room *= 2
-                    new_cells = np.empty((room, 3), np.int64)
-                    new_owner = np.empty(room, np.int64)
-                    new_rows = np.empty((room, 6))
-                    new_cells[:count] = cells[:count]
-                    new_owner[:count] = owner[:count]
-                    new_rows[:count] = rows[:count]
-                    cells, owner, rows = new_cells, new_owner, new_rows
-                first = count
-                cx, cy, cz = corner[0] + (i + 0.5) * h, corner[1] + (j + 0.5) * h, corner[2] + (k + 0.5) * h
-                for s in range(2):
-                    sign = 2.0 * s - 1.0
-                    if ox[i + s, j, k] < 1.0 and lx[i + s, j, k] >= 0:
-                        x[0], x[1], x[2] = cx + 0.5 * sign * h, cy, cz
-                        a = sign * (1.0 - ox[i + s, j, k])
-                        count = _add_row(rows, owner, count, first, lx[i + s, j, k], 0, a, x, origins)
-                    if oy[i, j + s, k] < 1.0 and ly[i, j + s, k] >= 0:
-                        x[0], x[1], x[2] = cx, cy + 0.5 * sign * h, cz
-                        a = sign * (1.0 - oy[i, j + s, k])
-                        count = _add_row(rows, owner, count, first, ly[i, j + s, k], 1, a, x, origins)
-                    if oz[i, j, k + s] < 1.0 and lz[i, j, k + s] >= 0:
-                        x[0], x[1], x[2] = cx, cy, cz + 0.5 * sign * h
-                        a = sign * (1.0 - oz[i, j, k + s])
-                        count = _add_row(rows, owner, count, first, lz[i, j, k + s], 2, a, x, origins)
-                for n in range(first, count):
-                    cells[n, 0], cells[n, 1], cells[n, 2] = i, j, k
-    return cells[:count].copy(), owner[:count].copy(), rows[:count].copy()

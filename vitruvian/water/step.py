@@ -171,15 +171,21 @@ def _substep(
 def _reflecting_substep(
     tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, result: StepResult
 ) -> None:
-    """Advection-reflection (Zehnder, Narain and Thomaszewski 2018): the second half carries 2 u - u* instead of u."""
+    """Advection-reflection (Zehnder, Narain and Thomaszewski 2018): the second half carries 2 u - u* instead of u.
+
+    So the pressure of the first half acts twice, on bodies too.
+    """
     carried = None
-    for _half in range(2):
+    for half in range(2):
+        earlier = result.impulses.copy()
         advect_velocity(tank, state, 0.5 * dt, carried)
         _accelerate(tank, state, 0.5 * dt)
         boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
         diffuse_velocity(tank, state, boundary, 0.5 * dt)
         before = (state.u.copy(), state.v.copy(), state.w.copy())
         _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
+        if half == 0 and mechanism is not None:
+            result.impulses = 2.0 * result.impulses - (earlier if len(earlier) else 0.0)
         carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
         state.time += 0.5 * dt
     state.substeps += 1

@@ -40,7 +40,7 @@ def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
     h = tank.cell
     state.origin = state.origin + cells * h
     z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h
-    calm = np.clip(z - tank.rest_level, -BAND * h, BAND * h)
+    calm = np.clip(z - tank.rest_level, -BAND * h, BAND * h) if tank.free_surface else np.full(len(z), -BAND * h)
     hydrostatic = np.maximum(0.0, -tank.density * tank.gravity[2] * (tank.rest_level - z))
     state.phi = _moved(state.phi, cells, calm)
     state.pressure = _moved(state.pressure, cells, hydrostatic)
