@@ -35,7 +35,7 @@ LIMBS = tuple(
     for bone in bones
 )
 SPINE = (*(f"{part}{i}" for part, n in (("L", 5), ("T", 12), ("C", 7)) for i in range(n, 0, -1)), "Sku")
-SWEEPS = 60  # of the search for activations, at most
+SWEEPS = 120  # of the search for activations, at most
 CLOSE = 2e-3  # largest change of an activation in a sweep, at which the search ends
 
 
@@ -141,7 +141,8 @@ def _condense(
 @nb.njit(cache=True)
 def _descend(R: Array, t: Array, softness: float, sweeps: int, close: float, a: Array, left: Array) -> int:
     """min |R^T a - t|^2 + softness |a|^2, 0 <= a <= 1, from a; R (n, k). Fills a and left = R^T a - t; returns the
-    number of sweeps. After each sweep over all, four go over those between their bounds only."""
+    number of sweeps. After each sweep over all, four go over those between their bounds only; to and fro, so that no
+    side of the body comes first."""
     n, k = R.shape
     square = np.empty(n)
     left[:] = -t
@@ -153,7 +154,8 @@ def _descend(R: Array, t: Array, softness: float, sweeps: int, close: float, a: 
     for sweep in range(sweeps):
         whole = sweep % 5 == 0
         most = 0.0
-        for i in range(n):
+        for at in range(n):
+            i = at if sweep % 2 == 0 else n - 1 - at
             if not whole and (a[i] == 0.0 or a[i] == 1.0):
                 continue
             row = R[i]
