@@ -59,22 +59,22 @@ def _course(**values):
 
 
 def test_means_over_a_stroke_do_not_see_its_sway_and_are_not_old(body, motion):
-    senses, trail, period, rest = Senses(body), empty_trail(), 1.0, motion.at(0.0)[0]
+    senses, trail, period, rest = Senses(body, motion), empty_trail(), 1.0, motion.at(0.0)[0]
     for k in range(230):
         t = k * DT
         q = _turned(rest, 0.3 * t + 0.2 * np.sin(2.0 * np.pi * t / period))
         q[:2] = -0.4 * t, -0.3 * t
-        course, trail = senses.feel(trail, q, t, period)
-    first = senses.feel(empty_trail(), rest, 0.0, period)[0].heading
+        course, trail = senses.feel(trail, q, t, period, 0.0)
+    first = senses.feel(empty_trail(), rest, 0.0, period, 0.0)[0].heading
     assert course.turning == pytest.approx(0.3, abs=1e-3)
     assert course.heading == pytest.approx(first + 0.3 * t, abs=5e-3)
     assert course.speed == pytest.approx(0.5, abs=1e-6)
 
 
 def test_a_heading_counts_on_beyond_half_a_turn(body, motion):
-    senses, trail, rest = Senses(body), empty_trail(), motion.at(0.0)[0]
+    senses, trail, rest = Senses(body, motion), empty_trail(), motion.at(0.0)[0]
     for k in range(400):
-        course, trail = senses.feel(trail, _turned(rest, 1.2 * k * DT), k * DT, 1.0)
+        course, trail = senses.feel(trail, _turned(rest, 1.2 * k * DT), k * DT, 1.0, 0.0)
     assert course.heading > 4.0
     assert course.turning == pytest.approx(1.2, abs=1e-3)
 
@@ -144,11 +144,15 @@ def test_a_pilot_who_is_off_his_heading_shifts_the_arms_muscles(body, motion, rh
 
 def test_the_inner_arm_is_taken_when_it_lies_ahead_and_let_go_there(body, motion):
     arm = StraightArm(body, motion, "ahead")
-    assert arm.choose("", 1.5, 0.6, 0.6, 0.3) == ""  # the left arm is behind
-    assert arm.choose("", 1.5, 0.12, 0.6, 0.3) == "left arm"
-    assert arm.choose("", -1.5, 0.62, 0.6, 0.3) == "right arm"
-    assert arm.choose("left arm", 0.1, 0.6, 0.6, 0.3) == "left arm"
-    assert arm.choose("left arm", 0.1, 0.12, 0.6, 0.3) == ""
+    g = Reflexes()
+    assert arm.choose("", 1.5, 0.0, 0.6, g) == ""  # the left arm is behind
+    assert arm.choose("", 1.5, 0.0, 0.12, g) == "left arm"
+    assert arm.choose("", 1.5, 0.3, 0.12, g) == ""  # rolls too much
+    assert arm.choose("", -1.5, 0.0, 0.62, g) == "right arm"
+    assert arm.choose("left arm", 0.1, 0.0, 0.6, g) == "left arm"
+    assert arm.choose("left arm", 0.1, 0.0, 0.12, g) == ""
+    assert arm.choose("left arm", 1.5, 0.2, 0.12, g) == "left arm"
+    assert arm.choose("left arm", 1.5, 0.5, 0.12, g) == ""
 
 
 def test_a_held_limb_stands_still_while_the_rest_swims(body, motion, rhythm):
@@ -182,6 +186,6 @@ def test_a_target_outside_the_pool_is_told_in_one_line(body):
 def test_a_target_that_leaves_the_pool_is_told_when_it_does(body, motion):
     pilot = Pilot(body, "crawl", target=lambda time: (20.0 * time, 0.0))
     own = pilot.start()
-    pilot.feel(own, Now(motion.at(0.0)[0]), 0.0, DT, 0.9)
+    pilot.feel(own, Now(motion.at(0.0)[0]), 0.0, DT, 0.0, 0.9)
     with pytest.raises(InputError, match=r"target at \(40, 0\) m lies outside the pool"):
-        pilot.feel(own, Now(motion.at(0.0)[0]), 2.0, DT, 0.9)
+        pilot.feel(own, Now(motion.at(0.0)[0]), 2.0, DT, 0.0, 0.9)

@@ -1,11 +1,11 @@
 """A right angle: the pilot is given a heading to the left and turns the swimmer there.
 
-The inner arm is held straight while the heading is far off, as Si has it for sharp turns: stretched out to the side,
-where it brakes that side and steadies the roll while the other arm pulls alone, or ahead. The spine bends to that side.
-With `arm=free` both arms swim on, and he banks: slower, and the bank must stay small.
+He banks by where his arms go and bends towards the new heading: 10 to 13 degrees a stroke. With `arm` the arm on the
+inner side is held straight while the heading is far off, as Si has it for sharp turns, ahead or stretched out to the
+side; one arm alone cannot hold the roll for more than two or three strokes.
 
     vitruvian run swim-turn --set angle=-90
-    vitruvian run swim-turn --set arm=free
+    vitruvian run swim-turn --set arm=aside
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ scene = Scene(
     parameters={
         **PARAMETERS,
         "angle": Parameter(90.0, "to turn by, positive to the left", "deg", low=-170.0, high=170.0),
-        "arm": Parameter("aside", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
+        "arm": Parameter("free", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
         "at": Parameter(1.0, "when the turn begins", "s", low=0.0, high=60.0),
     },
     qualities=QUALITIES,

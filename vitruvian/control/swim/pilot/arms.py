@@ -1,7 +1,8 @@
 """A straight arm for sharp turns: Si 2013, section 6.2, holds one arm in a static pose (r = 0) for his right angle.
 
 The arm on the inner side is taken out of the stroke when it lies ahead anyway, and falls in again at the same phase:
-an arm that had to come forward under water would roll the swimmer. It is held ahead, or stretched aside.
+an arm that had to come forward under water would roll the swimmer. It is held ahead, or stretched aside. One arm alone
+cannot hold the roll for long, so the straight one swims again for a stroke when that side has rolled down too far.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion
+from vitruvian.control.swim.pilot.reflexes import Reflexes
 
 Array = np.ndarray
 ARM = ("Cla", "Hu", "Ul", "Rad", "Ha")
@@ -37,14 +39,14 @@ class StraightArm:
         still = np.zeros(s.n_v)
         self._lengths = [MuscleKinematics(body)(q, still, still)[0].copy() for q in self._poses]
 
-    def choose(self, holding: str, off: float, phase: float, sharp: float, done: float) -> str:
-        """The arm to hold: the inner one while the heading is far `off` [rad], then none."""
+    def choose(self, holding: str, off: float, roll: float, phase: float, g: Reflexes) -> str:
+        """The arm to hold: the inner one while the heading is far `off` [rad] and the roll [rad] allows it."""
         inner = 0 if (off > 0) != self.supine else 1
-        if not holding and abs(off) > sharp and self._ahead(inner, phase):
-            return f"{SIDES[inner]} arm"
-        if holding and abs(off) < done and self._ahead(0 if holding.startswith("left") else 1, phase):
-            return ""
-        return holding
+        if not holding:
+            steady = abs(roll) < g.steady
+            return f"{SIDES[inner]} arm" if abs(off) > g.sharp and steady and self._ahead(inner, phase) else ""
+        ends = abs(off) < g.done or abs(roll) > g.rolled
+        return "" if ends and self._ahead(SIDES.index(holding.split()[0]), phase) else holding
 
     def hold(self, rhythm: Rhythm, wave: Any, before: str, now: str) -> None:
         """Oscillators: hold and release, where the choice has changed."""

@@ -12,13 +12,7 @@ from vitruvian.control.rhythm import Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.swim.pilot.arms import ARMS, SLIDE, StraightArm
 from vitruvian.control.swim.pilot.follow import Pool, Target, heading_to
 from vitruvian.control.swim.pilot.posture import POSTURES, Postures
-from vitruvian.control.swim.pilot.reflexes import (
-    Reflexes,
-    arch_for,
-    arms_for,
-    bank_wanted,
-    pace_for,
-)
+from vitruvian.control.swim.pilot.reflexes import Reflexes, arch_for, arms_for, bank_wanted, pace_for
 from vitruvian.control.swim.pilot.senses import Course, Senses, empty_trail, wrapped
 from vitruvian.errors import unknown_name
 
@@ -63,22 +57,13 @@ class Pilot:
         held as `arm` says."""
         if arm not in ARMS:
             raise unknown_name("arm", arm, ARMS)
-        self.body, self.reflexes, self.pool = (
-            body,
-            reflexes or Reflexes(),
-            pool or Pool(),
-        )
-        self.heading, self.depth, self.speed, self.target = (
-            heading,
-            depth,
-            speed,
-            target,
-        )
+        self.body, self.reflexes, self.pool = body, reflexes or Reflexes(), pool or Pool()
+        self.heading, self.depth, self.speed, self.target = heading, depth, speed, target
         if target is not None:
             self.pool.check(target(0.0))
         motion = StrokeMotion(body, load_stroke(stroke))
         self.supine = motion.stroke.posture == "supine"
-        self.senses, self.postures = Senses(body), Postures(body, motion)
+        self.senses, self.postures = Senses(body, motion), Postures(body, motion)
         self.arm = StraightArm(body, motion, arm) if sharp_turns else None
 
     def start(self) -> PilotState:
@@ -88,34 +73,25 @@ class Pilot:
             wanted_speed=np.nan if self.speed is None else self.speed,
         )
 
-    def feel(self, own: PilotState, now: Any, time: float, dt: float, rate: float) -> Course:
-        """Bring `own` up to date from the pose now.q; rate [1/s] of the stroke."""
+    def feel(self, own: PilotState, now: Any, time: float, dt: float, phase: float, rate: float) -> Course:
+        """Bring `own` up to date from the pose now.q; phase (0..1) and rate [1/s] of the stroke."""
         g = self.reflexes
-        course, own.trail = self.senses.feel(own.trail, now.q, time, 1.0 / max(rate, SLOWEST))
+        course, own.trail = self.senses.feel(own.trail, now.q, time, 1.0 / max(rate, SLOWEST), phase)
         if self.target is not None:
             own.wanted_heading = heading_to(self.pool.check(self.target(time)), course.place)
-        own.bank, own.drift = bank_wanted(g, course, own.wanted_heading, own.drift, dt, sharp=bool(own.holding))
-        arch, arms = (
-            arch_for(g, course, own.wanted_height),
-            arms_for(g, course, own.bank),
-        )
+        own.bank, own.drift = bank_wanted(g, course, own.wanted_heading, own.drift, dt)
+        arch, arms = arch_for(g, course, own.wanted_height), arms_for(g, course, own.bank)
         inner = float(own.holding == "left arm") - float(own.holding == "right arm")  # 1: the left one
         side = -1.0 if self.supine else 1.0
-        amount = [
-            g.bend * inner * side,
-            0.0,
-            arch,
-            arms * (inner <= 0.0),
-            arms * (inner >= 0.0),
-        ]
-        own.amount = course.known * side * np.array(amount)
+        amount = [g.bend * own.bank * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
+        own.amount = min(1.0, 3.0 * course.known) * side * np.array(amount)  # fades in over half a stroke
         return course
 
     def lengths(self, rhythm: Any, wave: Any, own: PilotState, now: Any, time: float, dt: float) -> None:
         """Steer a rhythm: shift its baselines, hold and release arms, change its rate."""
         turn = 2.0 * np.pi
         phase, rate = float(wave.phase[0] / turn) % 1.0, float(wave.frequency[0] / turn)
-        course = self.feel(own, now, time, dt, rate)
+        course = self.feel(own, now, time, dt, phase, rate)
         wave.offset[:] = self.postures.lengthened(own.amount, phase)
         if np.isfinite(own.wanted_speed) and course.known > 1.0 - 1e-6:
             asked = float(wave.wanted_frequency[0] / turn)
@@ -136,7 +112,7 @@ class Pilot:
         """Steer torques; clock: phase (0..1) and rate [1/s]; asked: error [rad], velocity and acceleration of each
         joint, shape (n_v,) each, changed in place."""
         phase, rate = clock
-        course = self.feel(own, now, time, dt, rate)
+        course = self.feel(own, now, time, dt, phase, rate)
         error, v, a = asked
         error += self.postures.turned(own.amount, phase)
         if self.arm is not None:
@@ -148,4 +124,4 @@ class Pilot:
     def _choose(self, own: PilotState, course: Course, phase: float) -> str:
         assert self.arm is not None
         off = wrapped(own.wanted_heading - course.heading)
-        return self.arm.choose(own.holding, off, phase, self.reflexes.sharp, self.reflexes.done)
+        return self.arm.choose(own.holding, off, course.roll, phase, self.reflexes)

@@ -4,10 +4,11 @@ A swimmer turns to the side that he rolls down: he rides with his head up by 10 
 along his back, and a rolled back points aside (an aeroplane's bank). What rolls him is where his arms go: an arm that
 passes wide of the shoulder presses its side up. So the heading asks for a bank, and the bank for the arms:
     bank* = k_h (heading* - heading) + k_i integral - k_r turning,     within the largest bank
+    bend  = k_s bank*,                                                 the spine, to the side where he wants to go
     arms  = k_b (roll - bank*),                                        the paths of the arms turned to the left
     arch  = k_p (pitch* - pitch) + k_z (z* - z) - k_d z'
-In a sharp turn the inner arm is held straight and the spine bends to that side (Si 2013, section 6.2), which turns him
-directly; the other arm still minds the roll. The docs have the table of what each posture was measured to do.
+A bend turns him as well (Si 2013, section 6.2), and rolls him the other way, which steadies the bank. The docs have the
+table of what each posture was measured to do.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Reflexes:
     heading: float = 1.0  # k_h [rad/rad]
     drift: float = 0.15  # k_i [1/s]: against what stays off
     turning: float = 0.5  # k_r [s]
-    largest_bank: float = 0.3  # [rad]
+    largest_bank: float = 0.4  # [rad]; of which he reaches two thirds
+    bend: float = 1.25  # k_s [rad/rad]
     bank: float = 1.0  # k_b [rad/rad]
     largest_arms: float = 0.5  # [rad]
     pitch: float = 2.0  # k_p [rad/rad]
@@ -36,24 +38,18 @@ class Reflexes:
     depth: float = 1.0  # k_z [rad/m]
     sinking: float = 0.5  # k_d [rad s/m]
     largest_arch: float = 0.6  # [rad]
-    sharp_bank: float = 0.42  # [rad] largest bank with a straight arm, which steadies the roll
-    bend: float = 0.6  # [rad] of the spine in a sharp turn
+    steady: float = 0.25  # [rad] of roll up to which a straight arm is taken
+    rolled: float = 0.35  # [rad] of roll from which it swims again
     sharp: float = 0.6  # [rad] off the heading from which a straight arm may be held
     done: float = 0.35  # [rad] at which it is released
     speed: float = 0.5  # stroke rate per speed missing [1/s per m/s], each second
 
 
 def bank_wanted(
-    g: Reflexes,
-    course: Course,
-    heading: float,
-    drift: float,
-    dt: float,
-    *,
-    sharp: bool = False,
+    g: Reflexes, course: Course, heading: float, drift: float, dt: float, *, sharp: bool = False
 ) -> tuple[float, float]:
     """Bank [rad], left side down, that leads to a heading [rad]; and the integral [rad] after dt [s]."""
-    most = g.sharp_bank if sharp else g.largest_bank
+    most = g.largest_bank
     off = wrapped(heading - course.heading)
     if abs(off) < g.sharp and course.known > 1.0 - 1e-6:  # a turn asked for is no drift
         drift = float(np.clip(drift + g.drift * off * dt, -0.5 * most, 0.5 * most))

@@ -3,7 +3,8 @@
 Within a stroke everything sways: the heading of a crawler by 10 degrees, his roll by 20 and more. A mean over exactly
 one period T has none of that, but is old. What has changed since the same phase of the last stroke is not:
     now(t) = mean of x over t - 3T/2 .. t - T/2  +  x(t) - x(t - T)         rate(t) = (x(t) - x(t - T)) / T
-Before a period and a half are over, the mean is over what there was, and rates are not known.
+Before a period and a half are over, the mean is over what there was, rates are not known, and roll is taken against
+what the stroke means it to be.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
 FELT = ("heading", "pitch", "roll", "height", "x", "y")
+PHASES = 24
+TRUST = 0.5  # in the stroke's own roll, which a real body does not quite follow
 LONGEST = 8.0  # [s] of trail
 
 
@@ -43,12 +47,14 @@ def empty_trail() -> Array:
 class Senses:
     """Reads a body's course off its bones."""
 
-    def __init__(self, body: Body):
+    def __init__(self, body: Body, motion: StrokeMotion):
         self.body = body
         self._chest, self._neck = body.skeleton.index("T6"), body.skeleton.index("T1")
+        meant = [rolled(bone_poses(body.skeleton, motion.at(x)[0])[self._chest]) for x in np.arange(PHASES) / PHASES]
+        self._meant = np.array([*meant, meant[0]]) - np.mean(meant)  # [rad]
 
-    def feel(self, trail: Array, q: Array, time: float, period: float) -> tuple[Course, Array]:
-        """The course, and the trail one row longer; period [s] of the stroke."""
+    def feel(self, trail: Array, q: Array, time: float, period: float, phase: float) -> tuple[Course, Array]:
+        """The course, and the trail one row longer; period [s] and phase (0..1) of the stroke."""
         x, n = self._read(q), len(FELT)
         total = np.zeros(n)
         if len(trail):
@@ -61,7 +67,9 @@ class Senses:
         known = span / (1.5 * period)
         if known < 1.0 - 1e-6:
             mean = _mean_so_far(x, total, trail[0, 1 + n :], span)
-            return Course(mean[0], 0.0, mean[2], mean[1], mean[3], 0.0, 0.0, x[4:], known), trail
+            meant = float(np.interp(phase * PHASES, np.arange(PHASES + 1), self._meant))
+            roll = TRUST * (x[2] - meant)
+            return Course(mean[0], 0.0, roll, mean[1], mean[3], 0.0, 0.0, x[4:], known), trail
         begin, before, end = (_at(trail, time - k * period) for k in (1.5, 1.0, 0.5))
         rate, mean = (x - before[:n]) / period, (total - before[n:]) / period
         now = (end[n:] - begin[n:]) / period + period * rate
