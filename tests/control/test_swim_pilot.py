@@ -107,7 +107,7 @@ def test_turned_arms_and_arch_do_what_their_names_say(body, motion, pilot):
     before = bone_poses(s, q)
     amount = np.zeros(len(POSTURES))
     amount[[POSTURES.index("left arm"), POSTURES.index("right arm")]] = 0.2
-    after = bone_poses(s, integrate(s, q, pilot.postures.turned(amount, 0.12), 1.0))
+    after = bone_poses(s, integrate(s, q, pilot.of("crawl")[1].turned(amount, 0.12), 1.0))
     for hand in ("Ha_l", "Ha_r"):
         arm = before[s.index(hand), :3, 3] - before[s.index("Hu" + hand[2:]), :3, 3]
         moved = after[s.index(hand), :3, 3] - before[s.index(hand), :3, 3]
@@ -115,7 +115,7 @@ def test_turned_arms_and_arch_do_what_their_names_say(body, motion, pilot):
         assert moved @ side == pytest.approx(0.2 * side @ side, rel=0.1)
     amount[:] = 0.0
     amount[POSTURES.index("arch")] = 0.3
-    after = bone_poses(s, integrate(s, q, pilot.postures.turned(amount, 0.12), 1.0))
+    after = bone_poses(s, integrate(s, q, pilot.of("crawl")[1].turned(amount, 0.12), 1.0))
     assert after[s.index("Sku"), 2, 3] > before[s.index("Sku"), 2, 3] + 0.02
     assert after[s.index("Fo_l"), 2, 3] > before[s.index("Fo_l"), 2, 3] + 0.05
 
@@ -124,9 +124,9 @@ def test_shifts_of_lengths_are_those_of_the_turned_pose(body, motion, pilot):
     measure, still = MuscleKinematics(body), np.zeros(body.skeleton.n_v)
     amount, phase = np.array([0.1, -0.1, 0.15, 0.1, -0.1]), 5.0 / 24.0
     q = motion.at(phase)[0]
-    other = integrate(body.skeleton, q, pilot.postures.turned(amount, phase), 1.0)
+    other = integrate(body.skeleton, q, pilot.of("crawl")[1].turned(amount, phase), 1.0)
     change = measure(other, still, still)[0].copy() - measure(q, still, still)[0]
-    found = pilot.postures.lengthened(amount, phase)
+    found = pilot.of("crawl")[1].lengthened(amount, phase)
     assert np.abs(found - change).max() < 0.15 * np.abs(change).max()
 
 
@@ -186,6 +186,6 @@ def test_a_target_outside_the_pool_is_told_in_one_line(body):
 def test_a_target_that_leaves_the_pool_is_told_when_it_does(body, motion):
     pilot = Pilot(body, "crawl", target=lambda time: (20.0 * time, 0.0))
     own = pilot.start()
-    pilot.feel(own, Now(motion.at(0.0)[0]), 0.0, DT, 0.0, 0.9)
+    pilot.feel(own, Now(motion.at(0.0)[0]), 0.0, DT, (0.0, 0.9))
     with pytest.raises(InputError, match=r"target at \(40, 0\) m lies outside the pool"):
-        pilot.feel(own, Now(motion.at(0.0)[0]), 2.0, DT, 0.0, 0.9)
+        pilot.feel(own, Now(motion.at(0.0)[0]), 2.0, DT, (0.0, 0.9))

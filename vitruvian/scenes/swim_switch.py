@@ -32,9 +32,9 @@ scene = Scene(
     name="swim-switch",
     summary="butterfly becomes crawl without a pause",
     answers="Si 2013, section 6.2",
-    seconds=8.0,
+    seconds=6.7,
     build=build,
     check=check,
-    parameters={**PARAMETERS, "at": Parameter(4.0, "when the stroke changes", "s", low=0.0, high=60.0)},
+    parameters={**PARAMETERS, "at": Parameter(3.3, "when the stroke changes", "s", low=0.0, high=60.0)},
     qualities=QUALITIES,
 )

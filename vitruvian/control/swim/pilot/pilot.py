@@ -36,7 +36,7 @@ class PilotState:
 
 
 class Pilot:
-    """Steers a swimmer of one stroke."""
+    """Steers a swimmer."""
 
     def __init__(
         self,
@@ -62,8 +62,8 @@ class Pilot:
         if target is not None:
             self.pool.check(target(0.0))
         motion = StrokeMotion(body, load_stroke(stroke))
-        self.supine = motion.stroke.posture == "supine"
-        self.senses, self.postures = Senses(body, motion), Postures(body, motion)
+        self.stroke = motion.stroke.name
+        self._known = {self.stroke: (Senses(body, motion), Postures(body, motion), motion.stroke.posture == "supine")}
         self.arm = StraightArm(body, motion, arm) if sharp_turns else None
 
     def start(self) -> PilotState:
@@ -73,16 +73,27 @@ class Pilot:
             wanted_speed=np.nan if self.speed is None else self.speed,
         )
 
-    def feel(self, own: PilotState, now: Any, time: float, dt: float, phase: float, rate: float) -> Course:
-        """Bring `own` up to date from the pose now.q; phase (0..1) and rate [1/s] of the stroke."""
-        g = self.reflexes
-        course, own.trail = self.senses.feel(own.trail, now.q, time, 1.0 / max(rate, SLOWEST), phase)
+    def of(self, stroke: str) -> tuple[Senses, Postures, bool]:
+        """Senses and postures in a stroke, and whether it lies on its back; learned when first asked for."""
+        if stroke not in self._known:
+            motion = StrokeMotion(self.body, load_stroke(stroke))
+            supine = motion.stroke.posture == "supine"
+            self._known[stroke] = Senses(self.body, motion), Postures(self.body, motion), supine
+        return self._known[stroke]
+
+    def feel(
+        self, own: PilotState, now: Any, time: float, dt: float, clock: tuple[float, float], stroke: str = ""
+    ) -> Course:
+        """Bring `own` up to date from the pose now.q; clock: phase (0..1) and rate [1/s] of the stroke."""
+        g, (phase, rate) = self.reflexes, clock
+        senses, _, supine = self.of(stroke or self.stroke)
+        course, own.trail = senses.feel(own.trail, now.q, time, 1.0 / max(rate, SLOWEST), phase)
         if self.target is not None:
             own.wanted_heading = heading_to(self.pool.check(self.target(time)), course.place)
         own.bank, own.drift = bank_wanted(g, course, own.wanted_heading, own.drift, dt)
         arch, arms = arch_for(g, course, own.wanted_height), arms_for(g, course, own.bank)
         inner = float(own.holding == "left arm") - float(own.holding == "right arm")  # 1: the left one
-        side = -1.0 if self.supine else 1.0
+        side = -1.0 if supine else 1.0
         amount = [g.bend * own.bank * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
         own.amount = min(1.0, 3.0 * course.known) * side * np.array(amount)  # fades in over half a stroke
         return course
@@ -91,8 +102,9 @@ class Pilot:
         """Steer a rhythm: shift its baselines, hold and release arms, change its rate."""
         turn = 2.0 * np.pi
         phase, rate = float(wave.phase[0] / turn) % 1.0, float(wave.frequency[0] / turn)
-        course = self.feel(own, now, time, dt, phase, rate)
-        wave.offset[:] = self.postures.lengthened(own.amount, phase)
+        stroke = rhythm.names[wave.stroke[0]] if isinstance(rhythm, Rhythm) else self.stroke
+        course = self.feel(own, now, time, dt, (phase, rate), stroke)
+        wave.offset[:] = self.of(stroke)[1].lengthened(own.amount, phase)
         if np.isfinite(own.wanted_speed) and course.known > 1.0 - 1e-6:
             asked = float(wave.wanted_frequency[0] / turn)
             wave.wanted_frequency[:] = turn * pace_for(self.reflexes, course, own.wanted_speed, asked, dt)
@@ -111,12 +123,11 @@ class Pilot:
     ) -> None:
         """Steer torques; clock: phase (0..1) and rate [1/s]; asked: error [rad], velocity and acceleration of each
         joint, shape (n_v,) each, changed in place."""
-        phase, rate = clock
-        course = self.feel(own, now, time, dt, phase, rate)
+        course = self.feel(own, now, time, dt, clock)
         error, v, a = asked
-        error += self.postures.turned(own.amount, phase)
+        error += self.of(self.stroke)[1].turned(own.amount, clock[0])
         if self.arm is not None:
-            own.holding = self._choose(own, course, phase)
+            own.holding = self._choose(own, course, clock[0])
             wanted = np.array([own.holding == "left arm", own.holding == "right arm"], dtype=float)
             own.held = own.held + (1.0 - np.exp(-dt / SLIDE)) * (wanted - own.held)
             self.arm.blend(own.held, now.q, error, v, a)
