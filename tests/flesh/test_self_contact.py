@@ -43,49 +43,55 @@ def pressed(depth=0.008):
     model, contact, top = two_balls()
     state = rest_state(model)
     state.x[top, 2] -= depth
-    report = FleshSolver(model, Settings(residual=1e-5, gap=1e-7)).equilibrium(state, Loads(self_contact=contact))
+    report = FleshSolver(model, Settings(residual=0.02, gap=1e-7)).equilibrium(state, Loads(self_contact=contact))
     return model, contact, top, state, report
 
 
 def test_nothing_touches_at_rest():
     model, contact, _ = two_balls()
-    pairs = find_pairs(contact, model.lattice.nodes)
-    assert len(pairs.stiffness) > 10  # across the gap, not yet in touch
-    assert pairs.depths(model.lattice.nodes).max() == pytest.approx(-GAP, abs=5e-4)
+    assert contact.free.all()
+    assert len(find_pairs(contact, model.lattice.nodes).vertex) == 0
 
 
 def test_pressed_balls_push_each_other_apart_with_opposite_forces():
     model, contact, top, state, report = pressed()
     assert report.converged
-    force = np.zeros_like(state.x)
-    pairs = find_pairs(contact, state.x)
-    _, touching = pairs.forces(state.x, force)
+    force, pairs = np.zeros_like(state.x), find_pairs(contact, state.x)
+    pairs.forces(force)
     push = force[top].sum(axis=0)
     assert push[2] > 0.1  # up on the upper ball
     assert force.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
-    torque = np.cross(state.x, force).sum(axis=0)
-    assert torque == pytest.approx(np.zeros(3), abs=0.01 * push[2] * 0.025)
+    assert np.cross(state.x, force).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
     # they press, but hardly sink in: 4 mm of closing go into the tissue
-    assert 0.0 < pairs.depths(state.x)[touching].max() < 1e-3
+    assert 0.0 < pairs.depth.max() < 1e-3
     # what contact brings, tissue carries
-    assert report.unsettled < 0.02 * push[2]
     elastic = Potential(model, Loads()).evaluate(state.x, state.pressure).force
     free = ~model.fixed.any(axis=1)
-    assert np.linalg.norm((elastic + force)[free]) < 0.02 * push[2]
+    assert np.linalg.norm((elastic + force)[free]) < 0.021 < 0.02 * push[2]
 
 
-def test_force_and_stiffness_are_derivatives():
+def test_depth_is_that_of_the_balls_however_they_are_turned():
+    model, contact, top = two_balls()
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    x = model.lattice.nodes.copy()
+    x[top, 2] -= 0.01
+    pairs = find_pairs(contact, x @ turn.T)
+    # along the axis the upper ball reaches 10 - 4 mm into the lower one
+    assert pairs.depth.max() == pytest.approx(0.006, abs=5e-4)
+    assert np.linalg.norm(pairs.direction, axis=1) == pytest.approx(1.0, abs=0.05)
+
+
+def test_force_is_the_derivative_of_energy_and_stiffness_that_of_force_at_small_depth():
     model, contact, top = two_balls()
     rng = np.random.default_rng(0)
     x = model.lattice.nodes.copy()
-    x[top, 2] -= 0.008
-    x += 2e-4 * rng.standard_normal(x.shape)
+    x[top, 2] -= 0.0055
+    x += 1e-5 * rng.standard_normal(x.shape)
     pressure, d, step = rest_state(model).pressure, rng.standard_normal(x.shape), 1e-8
     d[model.fixed] = 0.0
     potential = Potential(model, Loads(self_contact=contact))
-    potential.look(x)
     here, plus, minus = (potential.evaluate(y, pressure) for y in (x, x + step * d, x - step * d))
-    assert len(here.touching) > 4
+    assert len(here.touching.vertex) > 4
     assert (plus.value - minus.value) / (2 * step) == pytest.approx(-np.sum(here.force * d), rel=1e-5)
     data, product = np.zeros((len(model.pattern.column), 9)), np.empty_like(x)
     pairs = potential.stiffness(x, pressure, here, False, data)
@@ -93,7 +99,8 @@ def test_force_and_stiffness_are_derivatives():
     extra = couple(pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness, d, product)
     found = (minus.force - plus.force) / (2 * step)
     free = ~model.fixed
-    assert found[free] == pytest.approx(product[free], abs=1e-5 * np.abs(product).max())
+    # what the curvature of the distance adds is left out: depth over radius
+    assert found[free] == pytest.approx(product[free], abs=0.08 * np.abs(product).max())
     assert extra != 0.0
 
 
@@ -102,11 +109,11 @@ def test_two_sides_of_one_part_are_no_pair():
     lattice = lattice_from_level_set(
         lambda p: np.linalg.norm(p - np.clip(p, *ends), axis=1) - 0.008, [-0.04, -0.01, -0.01], [0.04, 0.01, 0.01], H
     )
-    contact = self_contact(lattice, *capsule(*ends, 0.008), reach=0.02)  # a finger, thinner than the reach
+    contact = self_contact(lattice, *capsule(*ends, 0.008))  # a finger, thinner than a cell
     assert len(find_pairs(contact, lattice.nodes).vertex) == 0
 
 
-@pytest.mark.parametrize("values", [{"stiffness": 0.0}, {"apart": -1.0}, {"reach": 0.0}])
+@pytest.mark.parametrize("values", [{"stiffness": 0.0}, {"stiffness": float("nan")}, {"among": [True]}])
 def test_nonsense_is_refused_by_name(values):
     lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.03)
     with pytest.raises(InputError, match="self-contact"):

@@ -24,7 +24,7 @@ from vitruvian.flesh.self_contact import couple, no_pairs
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
-ASTRAY = 0.2  # of their reach that skin may move before its pairs are found anew
+WEDGED = 0.005  # of the push of skin on skin that may be left unbalanced where a vertex is wedged between two cells
 UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
 
 
@@ -39,7 +39,6 @@ class Settings:
     tolerance: float = 0.1  # relative, of each linear solve
     chord: float = 0.5  # keep the matrix while the residual falls below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
-    looks: int = 2  # most times that pairs of skin on skin are found anew in a solve
     multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
 
 
@@ -54,8 +53,6 @@ class Report:
     residual: float  # [N]
     gap: float
     projected: int  # assemblies with projected stiffness
-    looks: int = 0  # times that pairs of skin on skin were found anew after balance
-    unsettled: float = 0.0  # how much the last of them changed the forces [N]
 
 
 class Newton:
@@ -82,27 +79,17 @@ class Newton:
         # differences of L below this are round-off of its parts, not a rise
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
         report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
-        potential.look(x)
         now = potential.evaluate(x, pressure)
-        before, rough, projected, shift, moved = np.inf, False, False, 0.0, 0.0
-        contact = potential.loads.self_contact
+        before, rough, projected, shift = np.inf, False, False, 0.0
         while True:
             report.residual = _size(now.force)
             report.gap = self._rms(now.gap)
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
             if report.residual <= settings.residual and report.gap <= settings.gap:
-                if report.looks == settings.looks or contact is None:
-                    report.converged = True
-                    return report
-                report.looks += 1  # balanced with these pairs of skin on skin: are they still the pairs?
-                report.unsettled, moved = potential.look(x), 0.0
-                if report.unsettled <= settings.residual:
-                    report.converged = True
-                    return report
-                now, before = potential.evaluate(x, pressure), 0.0
-                continue
-            if report.newton >= settings.newton * (1 + report.looks):
+                report.converged = True
+                return report
+            if report.newton >= settings.newton:
                 return report
             fresh = report.newton == 0 or report.residual > settings.chord * before
             if fresh:
@@ -128,6 +115,8 @@ class Newton:
             alpha, there = self._search(potential, x, pressure, now, noise)
             if there is None:
                 if fresh and projected:
+                    # between two cells that turn their surfaces against each other a push has no one direction
+                    report.converged = report.gap <= settings.gap and report.residual <= WEDGED * now.pressed
                     return report
                 rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
                 continue
@@ -137,16 +126,9 @@ class Newton:
             before = report.residual if whole and shift == 0.0 else 0.0
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
             now = there
-            moved += alpha * float(np.abs(self.step).max())
-            lost = contact is not None and moved > ASTRAY * contact.reach
-            if lost:
-                potential.look(x)
-                moved = 0.0
             if self._rms(now.gap) > settings.gap:
                 pressure += gamma * now.gap
-            elif not lost:
-                continue
-            now = potential.evaluate(x, pressure)
+                now = potential.evaluate(x, pressure)
 
     def _stiffen(self, shift: float) -> None:
         """Add `shift` μ h to the diagonal of the matrix."""
@@ -183,7 +165,6 @@ class Newton:
         volume_part = (pattern.colours, pattern.blocks, pattern.order)
         gamma, kappa = model.moduli[:, 5], model.moduli[:, 3]
         data = np.zeros((len(pattern.column), 9))  # in float64: here the matrix is the answer
-        potential.look(x)
         pairs = potential.stiffness(x, pressure, potential.evaluate(x, pressure), False, data)
         between = (pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness)
         inverse_diagonal(data, pattern.diagonal, model.fixed, self.inverse)

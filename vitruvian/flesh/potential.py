@@ -18,7 +18,7 @@ from vitruvian.flesh.embedding import times_vectors
 from vitruvian.flesh.forces import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.self_contact import Pairs, SelfContact, find_pairs, no_pairs
+from vitruvian.flesh.self_contact import Near, Pairs, SelfContact, find_near, find_pairs, no_pairs
 from vitruvian.flesh.stiffness import cell_stiffness
 
 
@@ -55,7 +55,14 @@ class Evaluation:
     jbar: np.ndarray  # mean J of each cell
     gap: np.ndarray  # c of each cell
     contacts: list[ContactForces]
-    touching: np.ndarray  # pairs of skin on skin that touch
+    touching: Pairs  # skin in skin
+
+    @property
+    def pressed(self) -> float:
+        """Size of the forces of skin on skin [N], as the unbalanced force is measured."""
+        pushed = np.zeros_like(self.force)
+        self.touching.forces(pushed)
+        return float(np.sqrt(np.sum(pushed**2)))
 
 
 class Potential:
@@ -66,17 +73,16 @@ class Potential:
         n_muscles = max(1, len(model.muscles.names))
         self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
         self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
-        self.pairs: Pairs = no_pairs()  # of skin on skin; `look` finds them
+        self.near: Near | None = None  # cells near each vertex of the skin that may touch itself
 
-    def look(self, x: np.ndarray) -> float:
-        """Find pairs of skin on skin anew; how much their forces on the nodes differ from the old ones' [N]."""
-        if self.loads.self_contact is None:
-            return 0.0
-        change, after = np.zeros_like(x), np.zeros_like(x)
-        self.pairs.forces(x, change)
-        self.pairs = find_pairs(self.loads.self_contact, x)
-        self.pairs.forces(x, after)
-        return float(np.sqrt(np.sum((after - change) ** 2)))
+    def _touching(self, x: np.ndarray) -> Pairs:
+        """Skin in skin with the nodes at x."""
+        contact = self.loads.self_contact
+        if contact is None:
+            return no_pairs()
+        if self.near is None or not self.near.holds(x, contact.lattice.spacing):
+            self.near = find_near(contact, x)
+        return find_pairs(contact, x, self.near)
 
     def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
         model, loads, pattern = self.model, self.loads, self.model.pattern
@@ -120,12 +126,12 @@ class Potential:
                 force += embedding.nodal_forces(found.force)
                 parts.append(found.energy)
             touching.append(found)
-        energy_between, between = self.pairs.forces(x, force)
-        parts.append(energy_between)
+        pairs = self._touching(x)
+        parts.append(pairs.forces(force))
         if self.motion is not None:
             parts.extend(self._add_motion(x, force))
         force[model.fixed] = 0.0
-        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching, between)
+        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching, pairs)
 
     def stiffness(
         self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray
@@ -162,7 +168,7 @@ class Potential:
                 add_point_stiffness(
                     data, pattern.slots, points.cell[vertices], points.weights[vertices], drag / self.motion.dt
                 )
-        pairs = self.pairs.touching(now.touching)
+        pairs = now.touching
         push = pairs.stiffness[:, None, None] * pairs.direction[:, :, None] * pairs.direction[:, None, :]
         for side in (0, 1):
             add_point_stiffness(data, pattern.slots, pairs.cell[:, side], pairs.weights[:, side], push)

@@ -1,15 +1,17 @@
 """Skin against skin: an arm on the trunk, thigh on thigh, the fold of an elbow.
 
-Each vertex of a contact surface looks for the nearest other part of the surface that faces it. If it has sunk a depth d
-below it, both are pushed apart along the direction u from the vertex to its foot on that part,
+A vertex of the skin that has come to lie in tissue other than its own lies in some cell of the deformed lattice.
+Carried back through that cell it is a point X′ of the rest body, where the signed distance φ of the rest skin says how
+deep it is and which way is out (as in McAdams et al. 2011). The energy
 
-    E = Σ k A/2 d₊²,   d = u · (x_foot − x_vertex),   x = W X  for both,
+    E = Σ k A/2 φ₋²(X′(x)),   ∂φ/∂x_vertex = F⁻ᵀ ∇φ = u,   ∂φ/∂x_corner = −N u
 
-so that forces are opposite and, since the foot lies along u, make no torque. Pairs and directions are found before a
-solve and checked after it; in between E is quadratic wherever d > 0, and its stiffness is exact: the part within a cell
-goes into the matrix, the part between the two cells is applied by itself (`couple`).
+is a continuous function of the nodes alone: there are no pairs to be found, kept or forgotten. Its forces are opposite
+and, since vertex and X′ are at one place, make no torque. The stiffness is k A u uᵀ between vertex and cell (what φ's
+own curvature adds is left out); the part within a cell goes into the matrix, the part between the two cells is applied
+by itself (`couple`).
 
-Parts that lie close together already at rest are no pair unless they face each other across air.
+A point that is carried back to where it came from is itself and no contact.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
 from vitruvian.flesh.embedding import Embedding, embed
-from vitruvian.flesh.fill import CORNERS
 from vitruvian.flesh.lattice import Lattice
-from vitruvian.mesh.distance import closest_on_triangle
-from vitruvian.mesh.remesh import vertex_normals
+from vitruvian.flesh.self_contact_search import near_cells, open_faces, sunk_vertices
+from vitruvian.mesh.levelset import LevelSet, mesh_level_set
 
-STIFFNESS = 5e6  # [Pa/m], shared by the two sides: 2 mm deep under 10 kPa
-FACING = 0.0  # cosine between the normals of skin that faces skin: the walls of a fold of 90 degrees and more
-THROUGH = 0.2  # cosine beyond which the other part is seen through tissue: the back of a finger
+STIFFNESS = 3e8  # [Pa/m], shared by the two sides: a third of a millimetre deep under 100 kPa
+DEEPEST = 2.0  # cells: how far below the skin its distance is known
+FINE = 4  # grid cells of the distance in a cell of the lattice
+MARGIN = 0.1  # of a cell that nodes may move before the cells near each vertex are listed anew
 
 
 @dataclass(frozen=True)
@@ -38,53 +40,44 @@ class SelfContact:
 
     lattice: Lattice
     rest: np.ndarray  # vertices of the rest body [m], shape (n, 3)
-    normals: np.ndarray  # in the rest body, shape (n, 3)
-    faces: np.ndarray  # shape (m, 3)
-    around: tuple[np.ndarray, np.ndarray]  # faces at each vertex: first place (n + 1,), face numbers
     areas: np.ndarray  # of the vertices [m²], shape (n,)
     embedding: Embedding
-    free: np.ndarray  # vertices that touch nothing in the rest body, shape (n,)
+    level: LevelSet  # φ of the rest body
+    open_faces: np.ndarray  # of the cells, shape (n_cells, 6)
+    free: np.ndarray  # vertices that lie in nothing else in the rest body, shape (n,)
     stiffness: float  # [Pa/m]
-    apart: float  # [m], rest distance below which two vertices are neighbours
-    reach: float  # [m], greatest depth, and how far ahead pairs are looked for
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Vertices and their feet, with fixed directions."""
+    """Vertices of the skin, and the cells that they lie in."""
 
     vertex: np.ndarray  # of the surface, shape (m,)
-    cell: np.ndarray  # of vertex and foot, shape (m, 2)
+    cell: np.ndarray  # of vertex and of X′, shape (m, 2)
     nodes: np.ndarray  # shape (m, 2, 8)
     weights: np.ndarray  # shape (m, 2, 8)
     direction: np.ndarray  # u, shape (m, 3)
     stiffness: np.ndarray  # k A [N/m], shape (m,)
+    depth: np.ndarray  # −φ [m], shape (m,)
 
-    def depths(self, x: np.ndarray) -> np.ndarray:
-        """d of each pair [m], positive where skin is in skin."""
-        at = np.einsum("msa,msai->msi", self.weights, x[self.nodes])
-        return np.sum(self.direction * (at[:, 1] - at[:, 0]), axis=1)
-
-    def touching(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs only."""
-        return Pairs(
-            self.vertex[which],
-            self.cell[which],
-            self.nodes[which],
-            self.weights[which],
-            self.direction[which],
-            self.stiffness[which],
-        )
-
-    def forces(self, x: np.ndarray, out: np.ndarray) -> tuple[float, np.ndarray]:
-        """Add the push to nodal forces; (energy [J], which pairs touch)."""
+    def forces(self, out: np.ndarray) -> float:
+        """Add the push to nodal forces; its energy [J]."""
         if len(self.vertex) == 0:
-            return 0.0, np.zeros(0, np.int64)
-        depth = self.depths(x)
-        touching = np.flatnonzero(depth > 0.0)
-        push = (self.stiffness * depth)[touching, None] * self.direction[touching]
-        add_pushes(self.nodes, self.weights, touching, push, out)
-        return float(0.5 * np.sum(self.stiffness[touching] * depth[touching] ** 2)), touching
+            return 0.0
+        add_pushes(self.nodes, self.weights, (self.stiffness * self.depth)[:, None] * self.direction, out)
+        return float(0.5 * np.sum(self.stiffness * self.depth**2))
+
+
+@dataclass(frozen=True)
+class Near:
+    """Cells that vertices may come to lie in while no node moves by more than `MARGIN` cells."""
+
+    at: np.ndarray  # nodes when they were listed [m], shape (n_nodes, 3)
+    vertex: np.ndarray  # shape (m,)
+    cell: np.ndarray  # shape (m,)
+
+    def holds(self, x: np.ndarray, spacing: float) -> bool:
+        return bool(np.abs(x - self.at).max() <= MARGIN * spacing)
 
 
 def self_contact(
@@ -93,202 +86,114 @@ def self_contact(
     faces: ArrayLike,
     *,
     stiffness: float = STIFFNESS,
-    apart: float | None = None,
-    reach: float | None = None,
+    among: ArrayLike | None = None,
 ) -> SelfContact:
     """Let a closed surface of the rest body [m] touch itself; triangles about as large as half a cell do well.
 
-    apart: rest distance below which two points are neighbours and never a pair [m], one cell if left out;
-    reach: greatest depth [m], one cell if left out.
+    among: vertices that are looked after, shape (n,), all if left out: a few thousand cost little, a whole body does.
     """
     rest, triangles = np.ascontiguousarray(vertices, float), np.ascontiguousarray(faces, np.int64)
+    if among is not None and np.shape(among) != (len(rest),):
+        raise InputError(f"flesh self-contact: among has shape {np.shape(among)}, not one entry for each vertex")
     if not stiffness > 0.0:
         raise InputError(f"flesh self-contact: the stiffness must be positive, got {stiffness} Pa/m")
-    apart = lattice.spacing if apart is None else apart
-    reach = lattice.spacing if reach is None else reach
-    if not (apart > 0.0 and reach > 0.0):
-        raise InputError(f"flesh self-contact: distances must be positive, got apart {apart} m and reach {reach} m")
     corners = rest[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     if not area.sum() > 0.0:
         raise InputError("flesh self-contact: the surface has no area")
-    share = np.bincount(triangles.ravel(), np.repeat(area / 3.0, 3), len(rest))
-    order = np.argsort(triangles.ravel(), kind="stable")
-    start = np.searchsorted(triangles.ravel()[order], np.arange(len(rest) + 1)).astype(np.int64)
+    h = lattice.spacing
     found = SelfContact(
         lattice=lattice,
         rest=rest,
-        normals=vertex_normals(rest, triangles),
-        faces=triangles,
-        around=(start, order // 3),
-        areas=share,
+        areas=np.bincount(triangles.ravel(), np.repeat(area / 3.0, 3), len(rest)),
         embedding=embed(lattice, rest),
-        free=np.ones(len(rest), bool),
+        level=mesh_level_set(rest, triangles, h / FINE, band=DEEPEST * h, name="self-contact"),
+        open_faces=open_faces(lattice.cell_nodes),
+        free=np.ones(len(rest), bool) if among is None else np.array(among, bool),
         stiffness=0.5 * stiffness,  # each side's vertices push
-        apart=apart,
-        reach=reach,
     )
     # skin that lies in skin already at rest (where fingers melt together) would push for ever: it is left out
-    pairs = find_pairs(found, lattice.nodes)
-    found.free[pairs.vertex[pairs.depths(lattice.nodes) > 0.0]] = False
+    found.free[find_pairs(found, lattice.nodes).vertex] = False
     return found
 
 
 def no_pairs() -> Pairs:
+    whole, real = np.int64, float
     return Pairs(
-        np.zeros(0, np.int64),
-        np.zeros((0, 2), np.int64),
-        np.zeros((0, 2, 8), np.int64),
-        np.zeros((0, 2, 8)),
-        np.zeros((0, 3)),
-        np.zeros(0),
+        np.zeros(0, whole),
+        np.zeros((0, 2), whole),
+        np.zeros((0, 2, 8), whole),
+        np.zeros((0, 2, 8), real),
+        np.zeros((0, 3), real),
+        np.zeros(0, real),
+        np.zeros(0, real),
     )
 
 
-def find_pairs(contact: SelfContact, x: np.ndarray) -> Pairs:
-    """Vertices that touch other parts of the surface, or may soon, with the lattice's nodes at x [m]."""
+def find_near(contact: SelfContact, x: np.ndarray) -> Near:
+    """Cells near each vertex with the lattice's nodes at x [m]."""
+    lattice = contact.lattice
     skin = contact.embedding.positions(x)
-    normals = vertex_normals(skin, contact.faces)
+    size = 1.5 * lattice.spacing
     low = skin.min(axis=0)
-    size = 1.5 * contact.reach
     bins = np.floor((skin - low) / size).astype(np.int64)
     counts = bins.max(axis=0) + 1
     key = (bins[:, 0] * counts[1] + bins[:, 1]) * counts[2] + bins[:, 2]
     order = np.argsort(key, kind="stable")
-    vertex, face, bary, direction = _search(
+    vertex, cell = near_cells(
+        x,
+        lattice.cell_nodes,
+        contact.open_faces,
         skin,
-        normals,
-        contact.rest,
-        contact.normals,
-        contact.faces,
-        *contact.around,
+        contact.embedding.cell,
         contact.free,
-        bins,
+        MARGIN * lattice.spacing,
+        low,
+        size,
         counts,
         key[order],
         order,
-        contact.apart,
-        contact.reach,
     )
-    where, lattice = contact.embedding, contact.lattice
-    # the foot as a point of the rest body, in the cell of the face's nearest corner
-    corners = contact.faces[face]
-    foot = np.einsum("mk,mki->mi", bary, contact.rest[corners])
-    cell = where.cell[corners[np.arange(len(face)), np.argmax(bary, axis=1)]]
-    local = (foot - lattice.origin) / lattice.spacing - lattice.cells[cell]
-    weights = np.prod(np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :]), axis=2)
+    return Near(x.copy(), vertex, cell)
+
+
+def find_pairs(contact: SelfContact, x: np.ndarray, near: Near | None = None) -> Pairs:
+    """Vertices that lie in tissue other than their own, with the lattice's nodes at x [m]."""
+    lattice, level, where = contact.lattice, contact.level, contact.embedding
+    listed = find_near(contact, x) if near is None else near
+    if len(listed.vertex) == 0:
+        return no_pairs()
+    depth, direction, weights = sunk_vertices(
+        x,
+        lattice.cell_nodes,
+        lattice.cells,
+        (lattice.origin, lattice.spacing, lattice.samples, lattice.owner, contact.open_faces),
+        (level.values, level.origin, level.spacing),
+        contact.rest,
+        (where.nodes, where.weights),
+        listed.vertex,
+        listed.cell,
+    )
+    sunk = np.flatnonzero(depth > 0.0)
+    vertex, cell = listed.vertex[sunk], listed.cell[sunk]
     return Pairs(
         vertex=vertex,
         cell=np.stack([where.cell[vertex], cell], axis=1),
         nodes=np.stack([where.nodes[vertex], lattice.cell_nodes[cell]], axis=1),
-        weights=np.stack([where.weights[vertex], weights], axis=1),
-        direction=direction,
+        weights=np.stack([where.weights[vertex], weights[sunk]], axis=1),
+        direction=direction[sunk],
         stiffness=contact.stiffness * contact.areas[vertex],
+        depth=depth[sunk],
     )
 
 
 @njit(cache=True)
-def _search(skin, normals, rest, rest_normals, faces, first, around, free, bins, counts, keys, order, apart, reach):
-    """For each vertex the nearest foot that may be touched: (vertices, faces, barycentric, directions)."""
-    n = len(skin)
-    vertex, face = np.empty(n, np.int64), np.empty(n, np.int64)
-    bary, direction = np.empty((n, 3)), np.empty((n, 3))
-    count = 0
-    far = (1.5 * reach) ** 2
-    for i in range(n):
-        if not free[i]:
-            continue
-        best, other = far, -1
-        for a in range(max(bins[i, 0] - 1, 0), min(bins[i, 0] + 2, counts[0])):
-            for b in range(max(bins[i, 1] - 1, 0), min(bins[i, 1] + 2, counts[1])):
-                line = (a * counts[1] + b) * counts[2]
-                low = np.searchsorted(keys, line + max(bins[i, 2] - 1, 0))
-                high = np.searchsorted(keys, line + min(bins[i, 2] + 1, counts[2] - 1), side="right")
-                for place in range(low, high):
-                    j = order[place]
-                    d2 = 0.0
-                    for k in range(3):
-                        d2 += (skin[i, k] - skin[j, k]) ** 2
-                    if d2 < best and may_touch(i, j, normals, rest, rest_normals, apart):
-                        best, other = d2, j
-        if other < 0 or first[other] == first[other + 1]:
-            continue
-        nearest = 1e300
-        for place in range(first[other], first[other + 1]):
-            f = around[place]
-            a, b, c = skin[faces[f, 0]], skin[faces[f, 1]], skin[faces[f, 2]]
-            if flat(a, b, c):
-                continue
-            s, t, _ = closest_on_triangle(skin[i, 0], skin[i, 1], skin[i, 2], a, b, c)
-            d2 = 0.0
-            for k in range(3):
-                d2 += (a[k] + s * (b[k] - a[k]) + t * (c[k] - a[k]) - skin[i, k]) ** 2
-            if d2 < nearest:
-                nearest = d2
-                face[count] = f
-                bary[count, 0], bary[count, 1], bary[count, 2] = 1.0 - s - t, s, t
-        if nearest > reach * reach:
-            continue
-        f = face[count]
-        outward, length = np.zeros(3), 0.0
-        for k in range(3):
-            foot = 0.0
-            for m in range(3):
-                foot += bary[count, m] * skin[faces[f, m], k]
-                outward[k] += bary[count, m] * normals[faces[f, m], k]
-            direction[count, k] = foot - skin[i, k]
-            length += direction[count, k] ** 2
-        length, size, inside = np.sqrt(length), np.sqrt(np.sum(outward**2)), 0.0
-        if size == 0.0:
-            continue
-        for k in range(3):
-            inside += direction[count, k] * outward[k]
-        # u points out of the other part: along the way to the foot when sunk, against it when still outside
-        for k in range(3):
-            if length > 1e-9 and abs(inside) > 0.5 * length * size:
-                direction[count, k] /= length if inside > 0.0 else -length
-            else:
-                direction[count, k] = outward[k] / size
-        vertex[count] = i
-        count += 1
-    return vertex[:count].copy(), face[:count].copy(), bary[:count].copy(), direction[:count].copy()
-
-
-@njit(cache=True)
-def flat(a, b, c):
-    """Whether a triangle has no area to speak of."""
-    ux, uy, uz, vx, vy, vz = b[0] - a[0], b[1] - a[1], b[2] - a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    return x * x + y * y + z * z <= 1e-12 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz)
-
-
-@njit(cache=True)
-def may_touch(i, j, normals, rest, rest_normals, apart):
-    """Whether vertices i and j can be skin on skin: facing, and at rest not neighbours or two sides of a part."""
-    facing, away, d2, back, front = 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(3):
-        facing += normals[i, k] * normals[j, k]
-        away += rest_normals[i, k] * rest_normals[j, k]
-        d = rest[j, k] - rest[i, k]
-        d2 += d * d
-        back += d * rest_normals[j, k]
-        front -= d * rest_normals[i, k]
-    if facing > FACING or i == j:
-        return False
-    length = np.sqrt(d2)
-    if back > THROUGH * length or front > THROUGH * length:
-        return False
-    return length > apart or (away < FACING and back < -THROUGH * length)
-
-
-@njit(cache=True)
-def add_pushes(nodes, weights, touching, push, out):
-    for m in range(len(touching)):
-        p = touching[m]
+def add_pushes(nodes, weights, push, out):
+    for m in range(len(push)):
         for a in range(8):
             for k in range(3):
-                out[nodes[p, 0, a], k] += weights[p, 0, a] * push[m, k]
-                out[nodes[p, 1, a], k] -= weights[p, 1, a] * push[m, k]
+                out[nodes[m, 0, a], k] += weights[m, 0, a] * push[m, k]
+                out[nodes[m, 1, a], k] -= weights[m, 1, a] * push[m, k]
 
 
 @njit(cache=True)

@@ -9,7 +9,6 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.anatomy.skin import body_skin, bones_outside, world_bones
 from vitruvian.couple.bone_flesh import Inertial
-from vitruvian.errors import Diverged
 from vitruvian.flesh import (
     FleshSolver,
     FleshState,
@@ -24,11 +23,7 @@ from vitruvian.flesh import (
     neo_hookean,
     preset,
     rest_state,
-    self_contact,
 )
-from vitruvian.flesh.self_contact import find_pairs
-from vitruvian.mesh import capsule
-from vitruvian.mesh.levelset import isosurface, mesh_level_set
 from vitruvian.skeleton import bone_poses, centroidal_momentum, joints
 from vitruvian.verify._flesh_common import (
     TIGHT_LIMB,
@@ -125,27 +120,6 @@ def multigrid_iterations_do_not_grow() -> Finding:
     return Finding.within(
         max(counts) / min(counts), 1.0, 1.5, detail=f"multigrid {counts}, diagonal blocks {plain} iterations"
     )
-
-
-@claim
-def a_folded_limb_finds_balance_in_every_step() -> Finding:
-    """Share of the steps that do not converge when a limb flexes to 126 degrees with self-contact in its crease."""
-    pair, q = limb()
-    ends = np.zeros(3), np.array([0.4, 0.0, 0.0])
-    skin = isosurface(mesh_level_set(*capsule(*ends, 0.04), 0.008, band=0.03, name="limb"))
-    contact = self_contact(pair.model.lattice, *skin)
-    state, reports = pair.start(q), []
-    for k in range(1, 29):
-        state.bones.q[:] = np.deg2rad(4.5 * k)
-        try:
-            reports.append(pair.settle(state, Loads(self_contact=contact)))
-        except Diverged:
-            break
-    failed = 28 - sum(r.converged for r in reports)
-    depth = find_pairs(contact, state.flesh.x).depths(state.flesh.x).max(initial=0.0)
-    newton = [r.newton for r in reports]
-    detail = f"Newton steps: mean {np.mean(newton):.1f}, most {max(newton)}; walls overlap by {depth:.3f} m or more"
-    return Finding.error(failed / 28.0, 0.0, detail=detail)
 
 
 @claim

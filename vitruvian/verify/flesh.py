@@ -21,7 +21,6 @@ from vitruvian.verify._flesh_block import (
     hyperelastic_block_agrees_with_scikit_fem,
 )
 from vitruvian.verify._flesh_bones import (
-    a_folded_limb_finds_balance_in_every_step,
     attachment_forces_balance_the_skin,
     attachment_jacobian_is_the_derivative_of_the_pull,
     biceps_keeps_the_volume_of_the_flesh,
@@ -42,8 +41,10 @@ from vitruvian.verify._flesh_exact import (
     stress_is_the_derivative_of_energy,
 )
 from vitruvian.verify._flesh_touch import (
+    a_folded_limb_finds_balance_in_every_step,
     no_cell_of_the_flesh_lies_wholly_in_bone,
     thighs_pressed_together_stay_apart,
+    walls_of_a_fold_stay_apart,
 )
 
 __all__ = [
@@ -77,4 +78,5 @@ __all__ = [
     "stress_is_the_derivative_of_energy",
     "thighs_pressed_together_stay_apart",
     "uniform_pressure",
+    "walls_of_a_fold_stay_apart",
 ]
