@@ -32,7 +32,7 @@ Settings = Mapping[str, Any]
 START_DEPTH = 0.10  # of the centre of mass below the surface [m]
 START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
-WIDE, WIDE_DEEP = (3.3, 3.3, 1.5), 1.1  # window [m] of a swimmer who turns, and how much of it is water
+WIDE, WIDE_DEEP = (2.9, 2.9, 1.4), 1.0  # window [m] of a swimmer who turns, and how much of it is water
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 # The tables' man, who lacks subscapularis and teres minor, has 36 N m at the shoulder with the arm overhead; the catch
 # of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
