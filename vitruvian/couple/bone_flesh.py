@@ -134,6 +134,7 @@ class BoneFlesh:
         torque: ArrayLike | None = None,
         wrenches: ArrayLike | None = None,
         inertial: Inertial | None = None,
+        midpoint: bool = False,
         iterations: int = 1,
         tolerance: float = 1e-9,
     ) -> Report:
@@ -142,7 +143,13 @@ class BoneFlesh:
         Each iteration solves the flesh around the bones' guess and corrects the bones with the pull's derivative;
         further ones until bones and flesh agree on the force between them to `tolerance` (relative) make the exchange
         exact.
+
+        Backward Euler keeps linear momentum and damps spin. midpoint: all forces act halfway, where velocities are the
+        mean of old and new; flesh with inertia then keeps linear and angular momentum, as its springs pull bones and
+        flesh along one line.
         """
+        if midpoint and inertial is None:
+            raise InputError("bone-flesh: a midpoint step needs flesh with inertia")
         skeleton, bones = self.skeleton, state.bones
         q0, v0 = bones.q.copy(), bones.v.copy()
         begin = state.flesh.copy()
@@ -151,25 +158,33 @@ class BoneFlesh:
             tau = tau + np.asarray(torque, float)
         mass = mass_matrix(skeleton, q0)
         before = world_momenta(skeleton, q0, v0)
-        v1 = v0.copy()
+        v1, q1 = v0.copy(), q0
+        part = 0.5 if midpoint else 1.0  # of the step at which forces act
         report = None
         for turn in range(iterations + 1):
-            bones.q[:] = integrate(skeleton, q0, v1, dt)
-            report, motion = self._flesh_step(state, begin, loads, dt, inertial, fresh=turn > 0)
-            pulled = self.pull(state.flesh, bones.q)
-            force = tau + dq @ (dt * v1) + dv @ (v1 - v0) + pulled + self._outside(bones.q, wrenches)
+            middle = (1.0 - part) * v0 + part * v1
+            bones.q[:] = integrate(skeleton, q0, middle, part * dt)
+            q1 = integrate(skeleton, q0, middle, dt)
+            report, motion = self._flesh_step(state, begin, loads, dt, inertial, midpoint, fresh=turn > 0)
+            flesh = state.flesh
+            if midpoint:
+                flesh = FleshState(0.5 * (begin.x + flesh.x), flesh.v, flesh.pressure)
+            pulled = self.pull(flesh, bones.q)
+            force = tau + dq @ (part * dt * middle) + dv @ (middle - v0) + pulled + self._outside(bones.q, wrenches)
             # balance of momentum at the new pose: what bones and flesh exchange is neither lost nor made
-            gained = project_wrenches(skeleton, bones.q, world_momenta(skeleton, bones.q, v1) - before)
+            gained = project_wrenches(skeleton, bones.q, world_momenta(skeleton, q1, v1) - before)
             miss = gained - dt * force
             size = float(np.linalg.norm(dt * force)) + float(np.linalg.norm(mass @ v0)) + 1e-300
             if turn == iterations or float(np.linalg.norm(miss)) <= tolerance * size:
                 break
-            derivative = self.pull_derivative(state.flesh, bones.q, loads, motion)
-            matrix = mass - dt * dv - dt * dt * (dq + derivative)
+            derivative = self.pull_derivative(flesh, bones.q, loads, motion)
+            matrix = mass - part * dt * dv - (part * dt) ** 2 * (dq + derivative)
             v1 = v1 - np.linalg.solve(matrix, miss)
         if not np.isfinite(v1).all():
             raise Diverged("bones and flesh", "a velocity is no longer a number")
-        bones.v[:] = v1
+        bones.q[:], bones.v[:] = q1, v1
+        if midpoint:
+            state.poses[:] = bone_poses(skeleton, q1)
         assert report is not None
         return report
 
@@ -192,7 +207,14 @@ class BoneFlesh:
         return np.bincount(self.follower.predictor.nearest_bone, self.model.node_mass, self.skeleton.n_bones)
 
     def _flesh_step(
-        self, state: BoneFleshState, begin: FleshState, loads: Loads, dt: float, inertial: Inertial | None, fresh: bool
+        self,
+        state: BoneFleshState,
+        begin: FleshState,
+        loads: Loads,
+        dt: float,
+        inertial: Inertial | None,
+        midpoint: bool,
+        fresh: bool,
     ) -> tuple[Report, Motion | None]:
         """Flesh from the start of the step to its end around the bones' present guess."""
         goal = bone_poses(self.skeleton, state.bones.q)
@@ -207,9 +229,11 @@ class BoneFlesh:
             dt,
             mass_damping=inertial.mass_damping,
             stiffness_damping=inertial.stiffness_damping,
+            midpoint=midpoint,
         )
         state.poses[:] = goal
-        motion = Motion(dt, begin.x, begin.x + dt * begin.v, inertial.mass_damping, None)
+        span = 0.5 * dt if midpoint else dt
+        motion = Motion(span, begin.x, begin.x + span * begin.v, inertial.mass_damping, None)
         return report, motion
 
 
