@@ -6,22 +6,62 @@ centimetres of the cut. Fingers that close round a bar are skinned too, by bones
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.fingers import finger_names
+from vitruvian.anatomy.skin import Skin
 from vitruvian.anatomy.skin_data import SkinShape
+from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
 from vitruvian.anatomy.skinning import BoundSkin, bind, bound_skin
-from vitruvian.flesh import Embedding, FleshModel, embed
+from vitruvian.flesh import Embedding, FleshModel, embed, preset
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
 BLEND = 0.04  # [m] over which the skin passes from flesh to bones
 TRIANGLES = 60_000
 NEAR = 0.004  # [m] within which finger bones share the skin
+
+
+@dataclass(frozen=True)
+class TrunkSlice:
+    """The part of the trunk that has flesh."""
+
+    wide: float  # half its width [m]
+    low: float  # its lowest height [m]
+    high: float  # its highest [m]
+    front: float  # of the box around it, y [m]
+    back: float
+
+    def within(self, p: Array) -> Array:
+        """Level set, negative inside, of points [m], shape (n, 3) -> (n,)."""
+        return np.max([np.abs(p[:, 0]) - self.wide, self.low - p[:, 2], p[:, 2] - self.high], axis=0)
+
+    @property
+    def reach(self) -> tuple[Array, Array]:
+        """Corners of a box around it [m]."""
+        edge = 0.05
+        return (
+            np.array([-self.wide - edge, self.front, self.low - edge]),
+            np.array([self.wide + edge, self.back, self.high + edge]),
+        )
+
+    def flesh(self, body: Body, skin: Skin, parameters: Mapping[str, Any]) -> BodyFlesh:
+        """Tissue of the slice, as a scene's parameters (spacing, material, ties) want it."""
+        return body_flesh(
+            body,
+            spacing=parameters["spacing"],
+            skin=skin,
+            material=preset(parameters["material"]),
+            within=self.within,
+            reach=self.reach,
+            ties=parameters["ties"],
+        )
 
 
 class Cover:

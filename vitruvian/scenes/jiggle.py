@@ -19,12 +19,12 @@ import numpy as np
 
 from vitruvian.anatomy import BodyState, human
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
 from vitruvian.couple.bone_flesh import Inertial
-from vitruvian.flesh import Embedding, Settings, embed, preset
-from vitruvian.scenes._cover import Cover
+from vitruvian.flesh import Embedding, Settings, embed
+from vitruvian.scenes._cover import Cover, TrunkSlice
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
 from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
@@ -32,7 +32,7 @@ from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
-WIDE, LOW, HIGH = 0.22, 0.78, 1.6  # the part that is simulated: half its width, its heights [m]
+TRUNK = TrunkSlice(wide=0.22, low=0.78, high=1.6, front=-0.34, back=0.3)  # the part that is simulated
 GRAVITY, STOP = 9.81, 0.1  # m/s², and how long the catch takes [s]
 MARKS = {"belly": (1.17, -1.0), "chest": (1.42, -1.0), "seat": (0.95, 1.0)}  # height [m], front (-1) or back (1)
 
@@ -40,20 +40,7 @@ MARKS = {"belly": (1.17, -1.0), "chest": (1.42, -1.0), "seat": (0.95, 1.0)}  # h
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     skin = body_skin(human(), parameters["build"])
-    low, high = np.array([-WIDE - 0.05, -0.34, LOW - 0.05]), np.array([WIDE + 0.05, 0.3, HIGH + 0.05])
-
-    def within(p: np.ndarray) -> np.ndarray:
-        return np.max([np.abs(p[:, 0]) - WIDE, LOW - p[:, 2], p[:, 2] - HIGH], axis=0)
-
-    flesh = body_flesh(
-        body,
-        spacing=parameters["spacing"],
-        skin=skin,
-        material=preset(parameters["material"]),
-        within=within,
-        reach=(low, high),
-        ties=parameters["ties"],
-    )
+    flesh = TRUNK.flesh(body, skin, parameters)
     marks = {name: _mark(skin.vertices, flesh.model.lattice, *at) for name, at in MARKS.items()}
     nodes = flesh.model.lattice.nodes
     start = body.default_q
@@ -75,7 +62,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
-        Cover(body, flesh.model, parameters["build"], within=within),
+        Cover(body, flesh.model, parameters["build"], within=TRUNK.within),
         start,
         outside=outside,
         settings=Settings(residual=0.05, gap=1e-3, newton=40),

@@ -18,13 +18,13 @@ import numpy as np
 
 from vitruvian.anatomy import BodyState, human
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
-from vitruvian.flesh import Capsule, Contact, Settings, contact_surface, preset
+from vitruvian.flesh import Capsule, Contact, Settings, contact_surface
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
-from vitruvian.scenes._cover import Cover
+from vitruvian.scenes._cover import Cover, TrunkSlice
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
 from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
@@ -33,27 +33,14 @@ from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 HEIGHT, RADIUS, LENGTH = 1.26, 0.025, 0.3  # of the rod [m]
-WIDE, LOW, HIGH = 0.2, 0.98, 1.58  # the part of the trunk that is simulated: half its width, its heights [m]
+TRUNK = TrunkSlice(wide=0.2, low=0.98, high=1.58, front=-0.3, back=0.24)  # the part that is simulated
 SPINE = ("L5", "L4", "L3", "L2", "L1")
 
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     skin = body_skin(human(), parameters["build"])
-    low, high = np.array([-WIDE - 0.05, -0.3, LOW - 0.05]), np.array([WIDE + 0.05, 0.24, HIGH + 0.05])
-
-    def within(p: np.ndarray) -> np.ndarray:
-        return np.max([np.abs(p[:, 0]) - WIDE, LOW - p[:, 2], p[:, 2] - HIGH], axis=0)
-
-    flesh = body_flesh(
-        body,
-        spacing=parameters["spacing"],
-        skin=skin,
-        material=preset(parameters["material"]),
-        within=within,
-        reach=(low, high),
-        ties=parameters["ties"],
-    )
+    flesh = TRUNK.flesh(body, skin, parameters)
     middle = np.abs(skin.vertices - [0.0, 0.0, HEIGHT]) < [0.02, 1.0, 0.02]
     front = float(skin.vertices[middle.all(axis=1), 1].min())
     near = np.all(np.abs(skin.vertices - [0.0, front, HEIGHT]) < 0.16, axis=1)
@@ -86,7 +73,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
-        Cover(body, flesh.model, parameters["build"], within=within),
+        Cover(body, flesh.model, parameters["build"], within=TRUNK.within),
         start,
         outside=outside,
         settings=Settings(residual=0.02, newton=40),
