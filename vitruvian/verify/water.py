@@ -27,6 +27,7 @@ from vitruvian.verify._water_bodies import (
     momentum_in_an_open_topped_tank,
     terminal_speed_of_a_ball,
 )
+from vitruvian.verify._water_drag import drag_of_a_slender_body_in_ideal_flow
 from vitruvian.verify._water_projection import (
     divergence_in_cut_cells,
     hydrostatic_pressure,
@@ -59,6 +60,7 @@ __all__ = [
     "dam_break_volume_with_nothing_put_right",
     "displacement_of_the_grid_alone",
     "divergence_in_cut_cells",
+    "drag_of_a_slender_body_in_ideal_flow",
     "enright_deformation_keeps_volume",
     "hydrostatic_pressure",
     "light_balls_start_to_rise_as_added_mass_lets_them",
