@@ -26,7 +26,7 @@ MOMENTS: dict[str, list[str]] = {
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
     "crawl": ["--at", "2.35"],
-    "butterfly": ["--at", "1.9"],
+    "butterfly": ["--at", "2.54"],
     "drop": ["--at", "0.15"],
 }
 HEAD = """# Gallery
