@@ -114,6 +114,20 @@ def test_muscles_lead_the_limbs_through_the_stroke(body, motion, rhythm):
     assert not controls.torque.any()
 
 
+def test_muscles_hold_the_trunk_in_its_course(body):
+    """Si's law lets the spine give way where all muscles together keep it."""
+    motion = StrokeMotion(body, load_stroke("butterfly"), 0.9)
+    learned = Rhythm.learn(body, ["butterfly"])
+    rows = [body.skeleton.v_slice(f"{part}{i}").start for part, n in (("L", 5), ("T", 12)) for i in range(1, n + 1)]
+    off = {}
+    for feedback in ("balanced", "length"):
+        state = _started(body, motion)
+        _swim(body, MuscleActuation(body, "butterfly", 0.9, rhythm=learned, feedback=feedback), state, 72)
+        off[feedback] = abs(np.degrees(_error(body, state.q, motion.sample(72 * DT)[0])[rows].sum()))
+    assert off["balanced"] < 5.0
+    assert off["length"] > 3.0 * off["balanced"]
+
+
 @pytest.mark.parametrize("kind", [InverseDynamicsActuation, PdActuation])
 def test_torques_leave_the_pelvis_alone_and_stay_within_what_muscles_could_give(body, motion, kind):
     state = _started(body, motion)
