@@ -83,8 +83,9 @@ def test_a_swimmer_who_shall_go_left_rolls_his_left_side_down_by_arms_that_go_ri
     g = Reflexes()
     bank, _ = bank_wanted(g, _course(), 0.3, 0.0, DT)
     assert bank > 0.1
-    assert arms_for(g, _course(), bank) < -0.05
-    assert arms_for(g, _course(roll=0.4), 0.0) > 0.1  # rolled too far: back
+    assert arms_for(g, _course(), bank, 0.0, DT)[0] < -0.05
+    assert arms_for(g, _course(roll=0.4), 0.0, 0.0, DT)[0] > 0.1  # rolled too far: back
+    assert arms_for(g, _course(roll=0.4), 0.0, 0.0, 1.0)[1] == pytest.approx(0.4 * g.trim)
     assert bank_wanted(g, _course(), 3.0, 0.0, DT)[0] == g.largest_bank
     assert bank_wanted(g, _course(turning=2.0), 0.3, 0.0, DT)[0] < 0.0  # braked before it is too late
 

@@ -30,6 +30,7 @@ class PilotState:
     trail: Array = field(default_factory=empty_trail)
     drift: float = 0.0  # bank that has built up against a steady error [rad]
     bank: float = 0.0  # wanted [rad]
+    trim: float = 0.0  # of the arms, that has built up against a steady roll [rad]
     holding: str = ""  # the arm held in a sharp turn
     held: Array = field(default_factory=lambda: np.zeros(2))  # how far torques hold left and right arm, 0..1
     amount: Array = field(default_factory=lambda: np.zeros(len(POSTURES)))  # of each posture [rad]
@@ -91,7 +92,8 @@ class Pilot:
         if self.target is not None:
             own.wanted_heading = heading_to(self.pool.check(self.target(time)), course.place)
         own.bank, own.drift = bank_wanted(g, course, own.wanted_heading, own.drift, dt)
-        arch, arms = arch_for(g, course, own.wanted_height), arms_for(g, course, own.bank)
+        arms, own.trim = arms_for(g, course, own.bank, own.trim, dt)
+        arch = arch_for(g, course, own.wanted_height)
         inner = float(own.holding == "left arm") - float(own.holding == "right arm")  # 1: the left one
         side = -1.0 if supine else 1.0
         amount = [g.bend * own.bank * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]

@@ -5,7 +5,7 @@ along his back, and a rolled back points aside (an aeroplane's bank). What rolls
 passes wide of the shoulder presses its side up. So the heading asks for a bank, and the bank for the arms:
     bank* = k_h (heading* - heading) + k_i integral - k_r turning,     within the largest bank
     bend  = k_s bank*,                                                 the spine, to the side where he wants to go
-    arms  = k_b (roll - bank*),                                        the paths of the arms turned to the left
+    arms  = k_b (roll - bank*) + k_t integral,                         the paths of the arms turned to the left
     arch  = k_p (pitch* - pitch) + k_z (z* - z) - k_d z'
 A bend turns him as well (Si 2013, section 6.2), and rolls him the other way, which steadies the bank. The docs have the
 table of what each posture was measured to do.
@@ -29,12 +29,14 @@ class Reflexes:
     heading: float = 1.0  # k_h [rad/rad]
     drift: float = 0.15  # k_i [1/s]: against what stays off
     turning: float = 0.5  # k_r [s]
-    largest_bank: float = 0.4  # [rad]; of which he reaches two thirds
-    bend: float = 1.25  # k_s [rad/rad]
-    bank: float = 1.0  # k_b [rad/rad]
+    largest_bank: float = 0.3  # [rad]; beyond 0.5 the arms cannot right him any more
+    bend: float = 1.6  # k_s [rad/rad]
+    bank: float = 0.5  # k_b [rad/rad]
+    trim: float = 0.4  # k_t [1/s]: against what rolls him steadily
+    largest_trim: float = 0.4  # [rad]
     largest_arms: float = 0.5  # [rad]
     pitch: float = 2.0  # k_p [rad/rad]
-    level: float = 0.05  # [rad] head up, the pitch to keep
+    level: float = 0.15  # [rad] head up, the pitch to keep: flatter, the hips must flex so far that the legs brake
     depth: float = 1.0  # k_z [rad/m]
     sinking: float = 0.5  # k_d [rad s/m]
     largest_arch: float = 0.6  # [rad]
@@ -57,9 +59,12 @@ def bank_wanted(
     return float(np.clip(bank, -most, most)), drift
 
 
-def arms_for(g: Reflexes, course: Course, bank: float) -> float:
-    """How far the arms' paths turn to the left [rad], for a bank [rad]."""
-    return float(np.clip(g.bank * (course.roll - bank), -g.largest_arms, g.largest_arms))
+def arms_for(g: Reflexes, course: Course, bank: float, trim: float, dt: float) -> tuple[float, float]:
+    """How far the arms' paths turn to the left [rad], for a bank [rad]; and the integral [rad] after dt [s]."""
+    off = course.roll - bank
+    if course.known > 1.0 - 1e-6:
+        trim = float(np.clip(trim + g.trim * off * dt, -g.largest_trim, g.largest_trim))
+    return float(np.clip(g.bank * off + trim, -g.largest_arms, g.largest_arms)), trim
 
 
 def arch_for(g: Reflexes, course: Course, height: float) -> float:
