@@ -11,7 +11,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
 from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
-from vitruvian.control.swim.pilot import Command, Pilot
+from vitruvian.control.swim.pilot import Command, Pilot, Reflexes
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
 from vitruvian.couple.actuation import JointCourse
 from vitruvian.errors import InputError
@@ -28,6 +28,9 @@ PARAMETERS = {
 
 # for scenes that ask for more than the muscles can give
 BY_TORQUES = {"actuation": replace(PARAMETERS["actuation"], default="inverse-dynamics")}
+
+# on a straight course: the roll is held firmly, nothing bends the spine, and the trunk is kept flat
+STRAIGHT = Reflexes(heading=1.0, turning=0.5, largest_bank=0.3, bank=1.0, trim=0.0, bend=0.0, level=0.05)
 
 
 class Course:
@@ -59,7 +62,7 @@ def drive(
             raise InputError("actuation=course follows its stroke and takes no commands")
         return Course(StrokeMotion(body, load_stroke(stroke), rate))
     if pilot is None and parameters["pilot"]:
-        pilot = Pilot(body, stroke)
+        pilot = Pilot(body, stroke, reflexes=STRAIGHT)
     if kind == "muscles":
         return MuscleActuation(
             body, stroke, rate, control=parameters["control"], feedback=parameters["feedback"], strokes=strokes,
