@@ -3,6 +3,7 @@ import pytest
 
 from vitruvian.mesh import box, sphere
 from vitruvian.mesh.distance import mesh_volume
+from vitruvian.spatial import rotation_about
 from vitruvian.water import (
     RigidBodies,
     RigidBody,
@@ -20,10 +21,11 @@ from vitruvian.water import (
 DT = 0.01
 
 
-def still(shape, position, *, level=0.6, n=24):
+def still(shape, position, *, level=0.6, n=24, rotation=None):
     tank = Tank((n, n, n), 1.0 / n, particles=0)
     vertices, faces = shape
-    bodies = RigidBodies([RigidBody.solid("body", np.asarray(vertices), faces, 500.0, position=position)])
+    solid = RigidBody.solid("body", np.asarray(vertices), faces, 500.0, position=position, rotation=rotation)
+    bodies = RigidBodies([solid])
     body = bodies.start()
     state = fill(tank, level=level, mechanism=bodies, body=body)
     skins, links = bodies.skins(body), bodies.links(body)
@@ -52,12 +54,29 @@ def test_pressure_and_correction_together_are_archimedes(shape, position, wet):
     assert np.abs(wrench[:3]).max() < 1e-3 * expected * 0.2
 
 
-def test_triangle_loads_sum_to_the_force_of_the_projection():
-    tank, state, boundary, skins, _ = still(sphere(0.2, subdivisions=3), (0.5, 0.5, 0.55))
+@pytest.mark.parametrize("shape", [sphere(0.2, subdivisions=3), box((0.5, 0.3, 0.16))])
+def test_pressure_on_triangles_sums_to_the_wrench_on_the_body(shape):
+    tilt = rotation_about((1.0, 0.0, 0.0), 0.3)
+    tank, state, boundary, skins, links = still(shape, (0.51, 0.48, 0.55), rotation=tilt)
     state.w -= 9.81 * DT
     found = project(tank, state, boundary, DT)
-    loads = pressure_forces(tank, state, boundary, len(skins[0].shape.mesh.faces))
-    assert loads.sum(axis=0) == pytest.approx(found.impulses[0, 3:] / DT, rel=1e-9, abs=1e-6)
+    wrench = found.impulses / DT + buoyancy_correction(tank, state, boundary, skins)
+    loads = pressure_forces(tank, state, boundary, skins)
+    assert loads.shape == (len(skins[0].shape.mesh.faces), 6)
+    assert link_wrenches(loads, skins, links.origins) == pytest.approx(wrench, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [(0.5, 0.3, 0.16), (0.5, 0.16, 0.24)])
+def test_documents_force_rights_a_box_of_twelve_triangles_as_theory_says(size):
+    angle = np.deg2rad(5.0)
+    length, breadth, height = size
+    tilt = rotation_about((1.0, 0.0, 0.0), angle)
+    tank, state, boundary, skins, links = still(box(size), (0.5, 0.5, 0.6), rotation=tilt)
+    loads = velocity_forces(tank, state, boundary, skins, links.twists)
+    displaced = 0.5 * length * breadth * height
+    bm = length * breadth**3 / 12.0 / displaced
+    arm = np.sin(angle) * (bm - 0.25 * height + 0.5 * bm * np.tan(angle) ** 2)
+    assert -link_wrenches(loads, skins, links.origins)[0, 0] == pytest.approx(9810.0 * displaced * arm, rel=0.01)
 
 
 def test_documents_force_is_buoyancy_at_rest_and_pushes_back_when_moving():

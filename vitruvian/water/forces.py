@@ -1,11 +1,14 @@
-"""What the water does to bodies, per triangle, in two models behind one shape: arrays of forces [N], one row per
-triangle.
+"""What the water does to bodies, per triangle, in two models behind one shape: a row (moment, force) [N m, N] per
+triangle, about its centroid, so that a box of twelve triangles is righted as one of twelve thousand.
 
 `pressure` (default): the pressure of the solver on each boundary cell, the adjoint of the divergence, given to the
-nearest triangle. The documents' model (Si 2013, eq. 3.12 and 3.13): with v the velocity of a triangle relative to the
-mean flow of the neighbouring cells, n its normal, A its area and d its depth below the pseudo water surface,
+nearest triangle, and the correction below. The documents' model (Si 2013, eq. 3.12 and 3.13): with v the velocity of a
+triangle relative to the mean flow of the neighbouring cells, n its normal, A its wet area and d its depth below the
+pseudo water surface,
 
-    f = min(0, -rho A (n . v)) (n . v) n  +  rho d A n_z g
+    f = min(0, -rho A (n . v)) (n . v) n  -  integral over the wet part of rho g d n
+
+The buoyancy is integrated with its moment (a large triangle is deeper at one end, which is what rights a box).
 
 `buoyancy_correction` makes the discrete pressure force obey Archimedes exactly: the grid's body displaces a little
 less water than the mesh (2 % for a limb four cells thick), enough to sink a limb of density 0.98. The grid's water
@@ -29,20 +32,37 @@ Array = np.ndarray
 FORCES = ("pressure", "velocity")  # the solver's pressure, the documents' formula
 
 
-def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, triangles: int) -> Array:
-    """Pressure force [N] on each triangle of all skins, shape (triangles, 3); sums to the force of the projection."""
-    out = np.zeros((triangles, 3))
-    if boundary.psi is not None:
-        _cell_loads(state.pressure, boundary.cells, boundary.rows, boundary.psi, boundary.triangle, tank.cell**2, out)
+def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin]) -> Array:
+    """Pressure on each triangle of all skins, (moment about its centroid, force), shape (triangles, 6).
+
+    Summed by `link_wrenches` this is the wrench of the projection and of `buoyancy_correction` together.
+    """
+    links, corners, _ = gathered(boundary, skins)
+    out = np.zeros((len(corners), 6))
+    if boundary.psi is None or not boundary.box.any():
+        return out
+    centre = corners.mean(axis=1)
+    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    weight = tank.density * float(np.linalg.norm(tank.gravity))
+    _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
+    out *= _whole(tank, state, skins, boundary.links)[links][:, None]
+    loads = state.pressure[tuple(boundary.cells.T)] * tank.cell**2 - _grid_loads(tank, state, boundary, skins)
+    _cell_loads(
+        loads, boundary.cells, boundary.cell_link, boundary.rows, boundary.psi, boundary.triangle, links,
+        centre, boundary.origins, out,
+    )  # fmt: skip
     return out
 
 
 def velocity_forces(
     tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin], twists: Array, *, reach: int = 1
 ) -> Array:
-    """The documents' force [N] on each triangle, shape (triangles, 3); `reach`: cells around it that are averaged."""
+    """The documents' force on each triangle, (moment about its centroid, force), shape (triangles, 6).
+
+    reach: cells around its centroid that are averaged.
+    """
     links, corners, drift = _gathered(skins)
-    out = np.zeros((len(corners), 3))
+    out = np.zeros((len(corners), 6))
     if boundary.psi is None:
         return out
     centre = corners.mean(axis=1)
@@ -54,21 +74,23 @@ def velocity_forces(
     size = np.linalg.norm(area, axis=1)
     normal = area / np.maximum(size, 1e-300)[:, None]
     depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
-    wet, head = _wet_parts(depth)
+    wet = np.empty(len(depth))
+    _wet(depth, wet)
     along = np.einsum("ij,ij->i", normal, speed - flow)
     # against the motion of surfaces that advance into the water; none on those that retreat
     push = np.minimum(0.0, -tank.density * size * wet * along) * along
-    out += push[:, None] * normal
-    out += (tank.density * head * size * normal[:, 2])[:, None] * np.asarray(tank.gravity)
+    out[:, 3:] += push[:, None] * normal
+    weight = tank.density * float(np.linalg.norm(tank.gravity))
+    _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
     return out
 
 
-def link_wrenches(forces: Array, skins: Sequence[Skin], origins: Array) -> Array:
-    """Sum triangle forces into (moment, force) about each link's origin, world axes, shape (links, 6)."""
+def link_wrenches(loads: Array, skins: Sequence[Skin], origins: Array) -> Array:
+    """Sum loads of triangles (triangles, 6) into (moment, force) about each link's origin, world axes, (links, 6)."""
     links, corners, _ = _gathered(skins)
     arm = corners.mean(axis=1) - origins[links]
     out = np.zeros((len(origins), 6))
-    np.add.at(out, links, np.hstack([np.cross(arm, forces), forces]))
+    np.add.at(out, links, np.hstack([loads[:, :3] + np.cross(arm, loads[:, 3:]), loads[:, 3:]]))
     return out
 
 
@@ -81,14 +103,20 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
     links, corners, _ = gathered(boundary, skins)
     depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
     _hydrostatic(corners, links, depth, boundary.origins, weight, out)
-    centres = state.origin + (boundary.cells + 0.5) * tank.cell
-    cell_depth = depths(tank, state, centres)
-    c = boundary.cells
-    wet = (state.phi[c[:, 0], c[:, 1], c[:, 2]] < 0.0) & (cell_depth > 0.0)
-    pressure = np.where(wet, weight * cell_depth, 0.0) * tank.cell**2
-    np.add.at(out, boundary.cell_link, -pressure[:, None] * boundary.rows)
     # a skin that leaves the grid is not felt there by either side
-    return out * _whole(tank, state, skins, boundary.links)[:, None]
+    out *= _whole(tank, state, skins, boundary.links)[:, None]
+    np.add.at(out, boundary.cell_link, -_grid_loads(tank, state, boundary, skins)[:, None] * boundary.rows)
+    return out
+
+
+def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin]) -> Array:
+    """Hydrostatic pressure times the area of a face [N] in each boundary cell; 0 for links that leave the grid."""
+    c = boundary.cells
+    depth = depths(tank, state, state.origin + (c + 0.5) * tank.cell)
+    wet = (state.phi[c[:, 0], c[:, 1], c[:, 2]] < 0.0) & (depth > 0.0)
+    weight = tank.density * float(np.linalg.norm(tank.gravity))
+    pressure = np.where(wet, weight * depth, 0.0) * tank.cell**2
+    return np.asarray(pressure * _whole(tank, state, skins, boundary.links)[boundary.cell_link])
 
 
 def _whole(tank: Tank, state: WaterState, skins: Sequence[Skin], links: int) -> Array:
@@ -104,41 +132,31 @@ def _whole(tank: Tank, state: WaterState, skins: Sequence[Skin], links: int) -> 
     return inside
 
 
-def _wet_parts(depth: Array) -> tuple[Array, Array]:
-    """Wet part of each triangle and the mean over its area of max(depth, 0), depth linear between corners."""
-    wet = np.empty(len(depth))
-    head = np.empty(len(depth))
-    _wet(depth, wet, head)
-    return wet, head
-
-
 # --- kernels -------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
-def _wet(depth, wet, head):
+def _wet(depth, wet):
+    """Wet part of each triangle, depth linear between its corners."""
     for n in range(depth.shape[0]):
         a, b, c = depth[n, 0], depth[n, 1], depth[n, 2]
         count = (a > 0.0) + (b > 0.0) + (c > 0.0)
         if count == 3:
-            wet[n], head[n] = 1.0, (a + b + c) / 3.0
+            wet[n] = 1.0
         elif count == 0:
-            wet[n], head[n] = 0.0, 0.0
+            wet[n] = 0.0
         elif count == 1:
             if b > 0.0:
                 a, b = b, a
             elif c > 0.0:
                 a, c = c, a
             wet[n] = a * a / ((a - b) * (a - c))
-            head[n] = wet[n] * a / 3.0
         else:
             if b <= 0.0:
                 a, b = b, a
             elif c <= 0.0:
                 a, c = c, a
-            dry = a * a / ((a - b) * (a - c))
-            wet[n] = 1.0 - dry
-            head[n] = (a + b + c) / 3.0 - dry * a / 3.0
+            wet[n] = 1.0 - a * a / ((a - b) * (a - c))
 
 
 @njit(cache=True)
@@ -183,20 +201,29 @@ def _hydrostatic(corners, links, depth, origins, weight, out):
 
 
 @njit(cache=True)
-def _cell_loads(pressure, cells, rows, psi, triangle, area, out):
+def _cell_loads(loads, cells, cell_link, rows, psi, triangle, links, centre, origins, out):
+    """Give the load of each boundary cell to the nearest triangle of its link, where it acts, about the centroid."""
+    f = np.empty(3)
     for n in range(cells.shape[0]):
         i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        link = cell_link[n]
         best = 1e30
         t = -1
         for a in range(2):
             for b in range(2):
                 for c in range(2):
-                    if triangle[i + a, j + b, k + c] >= 0 and abs(psi[i + a, j + b, k + c]) < best:
+                    s = triangle[i + a, j + b, k + c]
+                    if s >= 0 and links[s] == link and abs(psi[i + a, j + b, k + c]) < best:
                         best = abs(psi[i + a, j + b, k + c])
-                        t = triangle[i + a, j + b, k + c]
+                        t = s
         if t >= 0:
             for a in range(3):
-                out[t, a] += pressure[i, j, k] * rows[n, 3 + a] * area
+                f[a] = loads[n] * rows[n, 3 + a]
+            for a in range(3):
+                b, c = (a + 1) % 3, (a + 2) % 3
+                arm_b, arm_c = centre[t, b] - origins[link, b], centre[t, c] - origins[link, c]
+                out[t, a] += loads[n] * rows[n, a] - (arm_b * f[c] - arm_c * f[b])
+                out[t, 3 + a] += f[a]
 
 
 @njit(cache=True)
