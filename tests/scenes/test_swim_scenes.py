@@ -20,7 +20,7 @@ def settings(name, **options):
 
 def test_a_crawl_by_torques_swims_straight_head_first_and_prone(tmp_path):
     scene = scenes.find("crawl")
-    parameters = settings("crawl", actuation="inverse-dynamics", rate=0.9)
+    parameters = settings("crawl", actuation="inverse-dynamics", rate=0.9, pilot=False)
     done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=2.3)
     report = scene.check(Recording.open(done.recording), parameters)
     assert all(report.checks.values()), report.checks

@@ -38,14 +38,14 @@ scene = Scene(
     name="swim-faster",
     summary="the crawl's oscillators are told to beat faster, and the swimmer speeds up",
     answers="Si 2013, section 6.2",
-    seconds=7.0,
+    seconds=6.5,
     build=build,
     check=check,
     parameters={
         **PARAMETERS,
-        "rate": Parameter(0.55, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
+        "rate": Parameter(0.65, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
         "factor": Parameter(2.0, "by which the rate grows", low=1.0, high=2.5),
-        "at": Parameter(3.7, "when the command comes", "s", low=0.0, high=60.0),
+        "at": Parameter(3.1, "when the command comes", "s", low=0.0, high=60.0),
     },
     qualities=QUALITIES,
 )

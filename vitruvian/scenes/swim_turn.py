@@ -1,6 +1,6 @@
 """A right angle: the pilot is given a heading to the left and turns the swimmer there.
 
-He banks by where his arms go and bends towards the new heading: 10 to 13 degrees a stroke. With `arm` the arm on the
+He banks by where his arms go and bends towards the new heading: 10 to 15 degrees a stroke. With `arm` the arm on the
 inner side is held straight while the heading is far off, as Si has it for sharp turns, ahead or stretched out to the
 side; one arm alone cannot hold the roll for more than two or three strokes.
 

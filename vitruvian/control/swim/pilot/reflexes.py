@@ -26,17 +26,17 @@ Array = np.ndarray
 class Reflexes:
     """Gains and bounds."""
 
-    heading: float = 1.0  # k_h [rad/rad]
+    heading: float = 0.6  # k_h [rad/rad]
     drift: float = 0.15  # k_i [1/s]: against what stays off
     turning: float = 0.5  # k_r [s]
-    largest_bank: float = 0.3  # [rad]; beyond 0.5 the arms cannot right him any more
-    bend: float = 1.6  # k_s [rad/rad]
-    bank: float = 0.5  # k_b [rad/rad]
+    largest_bank: float = 0.18  # [rad]; beyond 0.5 the arms cannot right him any more
+    bend: float = 2.7  # k_s [rad/rad]
+    bank: float = 0.8  # k_b [rad/rad]
     trim: float = 0.4  # k_t [1/s]: against what rolls him steadily
     largest_trim: float = 0.4  # [rad]
     largest_arms: float = 0.5  # [rad]
     pitch: float = 2.0  # k_p [rad/rad]
-    level: float = 0.15  # [rad] head up, the pitch to keep: flatter, the hips must flex so far that the legs brake
+    level: float = 0.1  # [rad] head up, the pitch to keep: flatter, the hips must flex so far that the legs brake
     depth: float = 1.0  # k_z [rad/m]
     sinking: float = 0.5  # k_d [rad s/m]
     largest_arch: float = 0.6  # [rad]

@@ -20,7 +20,7 @@ from vitruvian.skeleton import bone_poses
 Array = np.ndarray
 FELT = ("heading", "pitch", "roll", "height", "x", "y")
 PHASES = 24
-TRUST = 0.25  # in the stroke's own roll, which a real body does not quite follow
+TRUST = 0.5  # in the stroke's own roll, which a real body does not quite follow
 LONGEST = 8.0  # [s] of trail
 
 
