@@ -3,7 +3,7 @@ import pytest
 
 from vitruvian.errors import InputError
 from vitruvian.mesh import box, sphere
-from vitruvian.mesh.distance import mesh_distance, mesh_volume, topology
+from vitruvian.mesh.distance import closest_on_triangle, mesh_distance, mesh_volume, topology
 
 H = 1.0 / 32
 NODES = (33, 33, 33)
@@ -87,3 +87,28 @@ def test_a_mesh_that_passes_through_itself_is_the_union_of_its_parts():
     assert np.array_equal(distance[sure] < 0.0, exact[sure] < 0.0)
     outside = exact > 0.0
     assert np.abs(distance - np.clip(exact, -2.0 * H, 2.0 * H))[outside].max() < 0.03 * H
+
+
+@pytest.mark.parametrize("along", [0.0, 0.3, 0.5, 1.0])
+def test_triangles_without_area_change_nothing(along):
+    vertices, faces = (np.asarray(a) for a in box((0.5, 0.3, 0.4), (0.5, 0.5, 0.5)))
+    a, b, c = faces[0]
+    between = (1.0 - along) * vertices[a] + along * vertices[b]  # on an edge, or on top of one of its ends
+    new = len(vertices)
+    cut = np.concatenate([faces[1:], [[a, new, c], [new, b, c], [a, b, new]]])
+    found = [
+        mesh_distance(v, topology(f, len(v)), np.zeros(3), H, NODES, 2.0 * H)[0]
+        for v, f in ((vertices, faces), (np.vstack([vertices, between]), cut))
+    ]
+    assert np.abs(found[0] - found[1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+@pytest.mark.parametrize("middle", [(0.0, 0.0, 0.0), (0.3, 0.1, 0.7), (0.9, 0.3, 2.1)])
+def test_the_nearest_point_of_a_flat_triangle_is_on_its_longest_edge(middle, order):
+    line = np.array([[0.0, 0.0, 0.0], middle, [0.9, 0.3, 2.1]])
+    a, b, c = line[list(order)]
+    for at in np.random.default_rng(1).uniform(-1.0, 3.0, (50, 3)):
+        s, t, _ = closest_on_triangle(*at, a, b, c)
+        near = line[2] * np.clip(at @ line[2] / (line[2] @ line[2]), 0.0, 1.0)
+        assert np.linalg.norm(a + s * (b - a) + t * (c - a) - near) < 1e-7

@@ -19,6 +19,7 @@ from vitruvian.errors import InputError
 
 Array = np.ndarray
 ASIDE = (1.2345e-7, 2.3456e-7)  # of a cell: columns run beside the nodes, so that none meets a vertex of a neat mesh
+FLAT = 1e-13  # squared sine of a triangle's angle at a, below which it is round-off of none
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def mesh_distance(
 def closest_on_triangle(px, py, pz, a, b, c):
     """Nearest point of a triangle as barycentric coordinates (of b and c), and its feature.
 
-    Feature: 0 face, 1-3 edge ab, bc, ca, 4-6 vertex a, b, c (Ericson 2005, section 5.1.5).
+    Feature: 0 face, 1-3 edge ab, bc, ca, 4-6 vertex a, b, c (Ericson 2005, section 5.1.5). A triangle without area is
+    the longest of its edges, or a point.
     """
     abx, aby, abz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     acx, acy, acz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
@@ -118,7 +120,7 @@ def closest_on_triangle(px, py, pz, a, b, c):
     if d3 >= 0.0 and d4 <= d3:
         return 1.0, 0.0, 5
     vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:
         return d1 / (d1 - d3), 0.0, 1
     cpx, cpy, cpz = px - c[0], py - c[1], pz - c[2]
     d5 = abx * cpx + aby * cpy + abz * cpz
@@ -126,12 +128,21 @@ def closest_on_triangle(px, py, pz, a, b, c):
     if d6 >= 0.0 and d5 <= d6:
         return 0.0, 1.0, 6
     vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0 and d2 > d6:
         return 0.0, d2 / (d2 - d6), 3
     va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0 and (d4 - d3) + (d5 - d6) > 0.0:
         t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
         return 1.0 - t, t, 2
+    ab, ac = abx * abx + aby * aby + abz * abz, acx * acx + acy * acy + acz * acz
+    if not va + vb + vc > FLAT * ab * ac:  # the longest edge is all of it
+        bc = (c[0] - b[0]) ** 2 + (c[1] - b[1]) ** 2 + (c[2] - b[2]) ** 2
+        if bc > max(ab, ac):
+            t = min(max((d4 - d3) / bc, 0.0), 1.0)
+            return 1.0 - t, t, 2
+        if ab >= ac:
+            return min(max(d1 / ab, 0.0), 1.0), 0.0, 1
+        return 0.0, min(max(d2 / ac, 0.0), 1.0), 3
     s = 1.0 / (va + vb + vc)
     return vb * s, vc * s, 0
 
