@@ -35,7 +35,7 @@ def test_a_towed_body_that_outruns_its_window_is_named():
     simulation = start("tow", shape="ball", cells=30).simulation
     state = simulation.start(np.random.default_rng(0))
     state.water.origin = state.water.origin + np.array([0.9, 0.0, 0.0])
-    with pytest.raises(InputError, match="ball: reaches the x- side"):
+    with pytest.raises(InputError, match="ball: leaves the water by the open x- side"):
         simulation.step(state, None, 0.0, 0.01)
 
 
@@ -77,6 +77,11 @@ def test_two_bodies_of_one_name_are_refused():
         (lambda: Tank((8, 8, 8), 0.1, particles=2.5), "particles is a whole number"),
         (lambda: Tank((8, 8.5, 8), 0.1), "shape is three whole numbers"),
         (lambda: fill(tank_of(boundaries={"x-": "open"}), level=0.5), "filled to 0.5 m, .* rest_level = 0 m"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(np.nan, 0.0, 0.0)), "ball: its position"),
+        (lambda: RigidBody.solid("ball", VERTICES, FACES, 500.0, velocity=(0.0, np.inf, 0.0)), "ball: its velocity"),
+        (lambda: Tank.of_size((1.0, 1.0, 1.0), 0.0), "cell must be a positive number"),
+        (lambda: Tank.of_size((1.0, np.nan, 1.0), 0.1), "size is three lengths"),
+        (lambda: tank_of(tolerance=10.0), "tolerance 10.0 .* below 1"),
         (lambda: tank_of(viscosity=np.nan), "viscosity"),
         (lambda: tank_of(gravity=(0.0, 0.0, np.nan)), "gravity"),
         (lambda: tank_of(gravity=(1.0, 0.0, -9.81)), "gravity .* along -z"),
@@ -137,16 +142,51 @@ def test_a_body_that_is_far_too_fast_is_refused_at_once():
         step(tank, water, 0.01, mechanism=bodies, body=body)
 
 
-def test_two_overlapping_bodies_stay_finite():
-    tank = tank_of()
-    bodies = RigidBodies(
+def two_balls(gap, **options):
+    places = ((0.5 - 0.5 * gap, 0.5, 0.5), (0.5 + 0.5 * gap, 0.5, 0.5))
+    return RigidBodies(
         [
-            RigidBody.solid("one", VERTICES, FACES, 500.0, position=(0.45, 0.5, 0.5)),
-            RigidBody.solid("two", VERTICES, FACES, 500.0, position=(0.55, 0.5, 0.5)),
+            RigidBody.solid("one", VERTICES, FACES, 500.0, position=places[0], velocity=(1.0, 0.0, 0.0), **options),
+            RigidBody.solid("two", VERTICES, FACES, 500.0, position=places[1], velocity=(-1.0, 0.0, 0.0), **options),
         ]
     )
+
+
+def test_two_bodies_that_start_in_each_other_are_named():
+    bodies = two_balls(0.15)
+    with pytest.raises(InputError, match="one and two: overlap by"):
+        fill(tank_of(), level=0.5, mechanism=bodies, body=bodies.start())
+
+
+def test_two_bodies_that_run_into_each_other_are_named_before_they_are_two_cells_deep():
+    tank, bodies = tank_of(), two_balls(0.32)
     body = bodies.start()
     water = fill(tank, level=0.5, mechanism=bodies, body=body)
-    step(tank, water, 0.02, mechanism=bodies, body=body)
-    assert np.isfinite(body.velocity).all()
-    assert np.isfinite(water.w).all()
+    with pytest.raises(InputError, match="one and two: overlap by"):
+        step(tank, water, 0.3, mechanism=bodies, body=body)
+    assert body.position[1, 0] - body.position[0, 0] > 0.3 - 2.0 / N
+
+
+def test_two_bodies_that_touch_are_no_error():
+    bodies = two_balls(0.3 - 0.5 / N)
+    fill(tank_of(), level=0.5, mechanism=bodies, body=bodies.start())
+
+
+def test_a_free_body_that_leaves_by_an_open_side_is_named_there():
+    tank = tank_of(boundaries={"x+": "open"}, rest_level=0.5)
+    ball = RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.75, 0.5, 0.5), velocity=(2.0, 0.0, 0.0))
+    bodies = RigidBodies([ball])
+    body = bodies.start()
+    water = fill(tank, mechanism=bodies, body=body)
+    with pytest.raises(InputError, match=r"ball: leaves the water by the open x\+ side"):
+        step(tank, water, 0.3, mechanism=bodies, body=body)
+    assert body.velocity[0, 0] < 2.0
+    assert body.position[0, 0] < 1.0
+
+
+def test_reflection_with_a_free_body_is_refused():
+    tank = tank_of(free_surface=False, reflect=True)
+    bodies = RigidBodies([RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.5))])
+    body = bodies.start()
+    with pytest.raises(InputError, match="reflect=True is for driven bodies"):
+        step(tank, fill(tank, mechanism=bodies, body=body), 0.01, mechanism=bodies, body=body)

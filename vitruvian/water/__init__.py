@@ -4,7 +4,7 @@ from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import BodyState, Mechanism, RigidBodies, RigidBody
 from vitruvian.water.distance import redistance
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
-from vitruvian.water.model import WATER_DENSITY, WATER_VISCOSITY, Tank
+from vitruvian.water.model import WATER_DENSITY, Tank
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, Skin, SkinShape, rasterise, set_body_velocity
@@ -16,7 +16,6 @@ from vitruvian.water.window import check_inside, follow, move_window
 
 __all__ = [
     "WATER_DENSITY",
-    "WATER_VISCOSITY",
     "BodyState",
     "Boundary",
     "Links",

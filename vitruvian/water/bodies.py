@@ -61,6 +61,13 @@ class RigidBody:
     course: Callable[[float], tuple[Array, Array]] | None = None  # time -> (position, velocity) if it is driven
 
     def __post_init__(self) -> None:
+        for part in ("position", "velocity", "angular_velocity"):
+            value = np.asarray(getattr(self, part), float)
+            if value.shape != (3,) or not np.isfinite(value).all():
+                raise InputError(f"{self.name}: its {part} {getattr(self, part)} is no vector of three numbers")
+        for part in ("vertices", "mass", "inertia"):
+            if not np.isfinite(getattr(self, part)).all():
+                raise InputError(f"{self.name}: its {part} holds a value that is not a number")
         R = None if self.rotation is None else np.asarray(self.rotation, float)
         if R is not None and not (
             R.shape == (3, 3) and np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
@@ -102,6 +109,8 @@ class BodyState:
 
 class RigidBodies:
     """Free or driven rigid bodies under gravity."""
+
+    apart = True  # no two may overlap; parts of a chain of bones may
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ Cell (i, j, k) has its centre at origin + (i + 1/2, j + 1/2, k + 1/2) h. Axes as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from vitruvian.errors import InputError
 SIDES = ("x-", "x+", "y-", "y+", "z-", "z+")
 BOUNDARIES = ("wall", "open")
 WATER_DENSITY = 1000.0  # kg/m^3
-WATER_VISCOSITY = 1.0e-6  # m^2/s, at 20 degrees C
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ class Tank:
             raise InputError(
                 f"tank: gravity {self.gravity} must point along -z, which buoyancy and open sides count on"
             )
+        if self.tolerance >= 1.0:
+            raise InputError(f"tank: tolerance {self.tolerance} leaves all divergence where it is; it must be below 1")
         if self.courant > 4.0:
             raise InputError(f"tank: courant {self.courant} outruns the band in which the surface is known (at most 4)")
         for side, kind in self.boundaries.items():
@@ -78,6 +79,10 @@ class Tank:
     @classmethod
     def of_size(cls, size: tuple[float, float, float], cell: float, **options: Any) -> Tank:
         """A tank of the given size [m], rounded to whole cells."""
+        if not 0.0 < cell < np.inf:
+            raise InputError(f"tank: cell must be a positive number, not {cell}")
+        if len(size) != 3 or not np.isfinite(size).all():
+            raise InputError(f"tank: size is three lengths, not {size}")
         shape = tuple(max(4, round(s / cell)) for s in size)
         return cls(shape=(shape[0], shape[1], shape[2]), cell=cell, **options)
 
@@ -102,9 +107,6 @@ class Tank:
     def boundary(self, side: str) -> str:
         """What a side is; a tank with a free surface has no lid unless it is given one."""
         return self.boundaries.get(side, "open" if side == "z+" and self.free_surface else "wall")
-
-    def with_options(self, **options: Any) -> Tank:
-        return replace(self, **options)
 
     def centres(self, origin: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates [m] of the cell centres along each axis."""

@@ -100,6 +100,31 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
     return b
 
 
+def check_apart(tank: Tank, skins: Sequence[Skin]) -> None:
+    """Raise an error that names two skins, just rasterised, which overlap by more than a cell.
+
+    About a node as deep as a in one skin and b in the other lie balls of both, which a shift of less than a + b cannot
+    part.
+    """
+    there = [(s.shape.name, s.shape.memory["placed"]) for s in skins if s.shape.memory["placed"].distance.size]
+    for n, (name, one) in enumerate(there):
+        for other, two in there[:n]:
+            low = np.maximum(one.box[:, 0], two.box[:, 0])
+            high = np.minimum(one.box[:, 1], two.box[:, 1])
+            if np.any(low >= high):
+                continue
+            a, b = (
+                p.distance[tuple(slice(lo, hi) for lo, hi in zip(low - p.box[:, 0], high - p.box[:, 0]))]
+                for p in (one, two)
+            )
+            depth = float(np.where((a < 0.0) & (b < 0.0), -(a + b), 0.0).max())
+            if depth > tank.cell:
+                raise InputError(
+                    f"{other} and {name}: overlap by {depth:.3g} m or more, over a cell; contact between bodies is not "
+                    "modelled, so keep them apart"
+                )
+
+
 def _copy_fractions(placed: Placed, b: Boundary) -> None:
     for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), placed.opened()):
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part

@@ -26,7 +26,10 @@ TOUCH = 0.5  # cells from the surface at which a drop rejoins it
 
 
 def fly(tank: Tank, state: WaterState, dt: float) -> None:
-    """Move drops on their parabolas; those that meet a wall stop there and slide down it."""
+    """Move drops on their parabolas; those that meet a wall stop there and slide down it.
+
+    Over an open top they fly on. Those that pass an open side, or a wall above its rim, are gone.
+    """
     if not len(state.spray):
         return
     g = np.asarray(tank.gravity)
@@ -34,9 +37,19 @@ def fly(tank: Tank, state: WaterState, dt: float) -> None:
     state.spray_velocity = state.spray_velocity + dt * g
     low = state.origin + 0.05 * tank.cell
     high = state.origin + np.asarray(tank.size) - 0.05 * tank.cell
-    beyond = (state.spray < low) | (state.spray > high)
-    state.spray_velocity[beyond] = 0.0
-    state.spray = np.clip(state.spray, low, high)
+    opened = tank.open_sides().reshape(3, 2).astype(bool)
+    above = (state.spray[:, 2] > high[2]) & opened[2, 1]
+    beyond = np.stack([state.spray < low, state.spray > high], axis=2)
+    beyond[:, 2, 1] &= not opened[2, 1]
+    gone = np.any(beyond & (opened | above[:, None, None]), axis=(1, 2))
+    if gone.any():
+        lost = float(state.spray_volume[gone].sum())
+        state.volume -= lost
+        state.exchanged_volume -= lost
+        keep_spray(state, ~gone)
+        beyond = beyond[~gone]
+    state.spray_velocity[beyond.any(axis=2)] = 0.0
+    state.spray = np.where(beyond[:, :, 0], low, np.where(beyond[:, :, 1], high, state.spray))
 
 
 def release(tank: Tank, state: WaterState, opened: Array) -> None:
@@ -76,11 +89,17 @@ def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
         distance = np.empty(len(points))
         sample_linear(psi, points, 0.0, distance)
         back |= distance < 0.0
+    back &= points[:, 2] < tank.shape[2]  # over the rim there is nothing to meet
     if not back.any():
         return
     raise_surface(tank, state, points[back], state.spray_volume[back])
-    state.spray, state.spray_velocity = state.spray[~back], state.spray_velocity[~back]
-    state.spray_volume = state.spray_volume[~back]
+    keep_spray(state, ~back)
+
+
+def keep_spray(state: WaterState, kept: Array) -> None:
+    """Forget all drops but those `kept`, (n,)."""
+    state.spray, state.spray_velocity = state.spray[kept], state.spray_velocity[kept]
+    state.spray_volume = state.spray_volume[kept]
 
 
 def _in_pockets(tank: Tank, state: WaterState) -> Array:

@@ -24,12 +24,12 @@ from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
-from vitruvian.water.solids import fastest_point, rasterise, set_body_velocity
+from vitruvian.water.solids import check_apart, fastest_point, rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState
 from vitruvian.water.viscosity import diffuse_velocity
 from vitruvian.water.volume import water_volume
-from vitruvian.water.window import check_walls
+from vitruvian.water.window import check_sides
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -85,6 +85,8 @@ def fill(
     boundary = open_boundary(tank)
     if mechanism is not None:
         boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        if getattr(mechanism, "apart", False):
+            check_apart(tank, boundary.skins)
         extend_under_bodies(tank, state, boundary)
     state.volume = water_volume(tank, state.phi, boundary.volume)
     if tank.free_surface:
@@ -104,7 +106,8 @@ def step(
 ) -> StepResult:
     """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place.
 
-    A body that passes a wall or the floor is an error that names it, unless beyond_walls; it may leave by open sides.
+    A body that passes a side or the floor is an error that names it, unless beyond_walls; so are two rigid bodies that
+    overlap by more than a cell, since their contact is not modelled.
     """
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
@@ -113,6 +116,10 @@ def step(
     own = getattr(mechanism, "gravity", None)
     if own is not None and not np.allclose(own, tank.gravity):
         raise InputError(f"water: gravity is {tank.gravity} in the tank and {tuple(map(float, own))} for its bodies")
+    if tank.reflect and mechanism is not None:
+        yields = mechanism.links(body).mobility
+        if forces != "pressure" or (yields is not None and np.any(np.asarray(yields) != 0.0)):
+            raise InputError("water: reflect=True is for driven bodies and pressure forces; free bodies need it False")
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):
@@ -122,9 +129,11 @@ def step(
         if result.substeps + count > MOST_SUBSTEPS:
             raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
         _substep(tank, state, remaining / count, mechanism, body, forces, result)
-        if result.boundary is not None and not beyond_walls:
-            for skin in result.boundary.skins:
-                check_walls(tank, state.origin, skin.shape.name, skin.vertices)
+        if result.boundary is not None:
+            if getattr(mechanism, "apart", False):
+                check_apart(tank, result.boundary.skins)
+            for skin in result.boundary.skins if not beyond_walls else ():
+                check_sides(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
 

@@ -48,7 +48,7 @@ def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
     inside = _within(state.markers, state, tank)
     state.markers, state.marker_side = state.markers[inside], state.marker_side[inside]
     state.marker_radius = state.marker_radius[inside]
-    inside = _within(state.spray, state, tank)
+    inside = _within(state.spray, state, tank, top=np.inf)
     state.exchanged_volume -= float(state.spray_volume[~inside].sum())
     state.spray, state.spray_velocity = state.spray[inside], state.spray_velocity[inside]
     state.spray_volume = state.spray_volume[inside]
@@ -69,8 +69,10 @@ def check_inside(tank: Tank, origin: Array, name: str, vertices: Array, margin: 
             raise InputError(f"{name}: reaches the {letter}+ side of the water's window; make the window larger")
 
 
-def check_walls(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
-    """Raise an error that names the body if its vertices [m] (n, 3) lie beyond a wall, the floor or a lid.
+def check_sides(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
+    """Raise an error that names the body if its vertices [m] (n, 3) lie beyond a side, the floor or a lid.
+
+    Beyond an open side there is no water that could carry it; over the open top it may rise.
 
     origin: lowest corner of the grid now [m], shape (3,).
     """
@@ -78,7 +80,13 @@ def check_walls(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
     for n, side in enumerate(SIDES):
         axis, far = divmod(n, 2)
         depth = (vertices[:, axis] - high[axis]).max() if far else (low[axis] - vertices[:, axis]).max()
-        if depth > 0.0 and tank.boundary(side) == "wall":
+        kind = tank.boundary(side)
+        if depth > 0.0 and kind == "open" and side != "z+":
+            raise InputError(
+                f"{name}: leaves the water by the open {side} side; move the window after it (follow), make the tank "
+                "larger, or allow beyond_walls"
+            )
+        if depth > 0.0 and kind == "wall":
             raise InputError(
                 f"{name}: lies {depth:.3g} m beyond the {side} wall of the tank; give RigidBodies walls that hold it, "
                 "a larger tank, or allow beyond_walls"
@@ -96,5 +104,7 @@ def _moved(field: Array, cells: Array, column: Array) -> Array:
     return out
 
 
-def _within(points: Array, state: WaterState, tank: Tank) -> Array:
-    return np.all((points > state.origin) & (points < state.origin + np.asarray(tank.size)), axis=1)
+def _within(points: Array, state: WaterState, tank: Tank, top: float = 0.0) -> Array:
+    """Whether points [m] (n, 3) lie on the grid, or up to `top` [m] above it; (n,)."""
+    high = state.origin + np.asarray(tank.size) + np.array([0.0, 0.0, top])
+    return np.all((points > state.origin) & (points < high), axis=1)
