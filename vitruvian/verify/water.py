@@ -37,6 +37,7 @@ from vitruvian.verify._water_projection import (
     same_bits_for_one_and_two_threads,
     taylor_green_decay,
     taylor_green_order,
+    taylor_green_order_of_the_default_scheme,
 )
 from vitruvian.verify._water_surface import (
     dam_break_drift_before_it_is_put_right,
@@ -82,5 +83,6 @@ __all__ = [
     "slosh_keeps_volume",
     "taylor_green_decay",
     "taylor_green_order",
+    "taylor_green_order_of_the_default_scheme",
     "terminal_speed_of_a_ball",
 ]
