@@ -24,7 +24,8 @@ from vitruvian.flesh.self_contact import couple, no_pairs
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
-WEDGED = 0.005  # of the push of skin on skin that may be left unbalanced where a vertex is wedged between two cells
+HALVINGS = 12  # of a step that overshoots
+SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between cells
 UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
 
 
@@ -53,6 +54,7 @@ class Report:
     residual: float  # [N]
     gap: float
     projected: int  # assemblies with projected stiffness
+    left_out: int = 0  # vertices of the skin that touch skin but are ignored (see `self_contact`)
 
 
 class Newton:
@@ -80,10 +82,11 @@ class Newton:
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
         report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
         now = potential.evaluate(x, pressure)
-        before, rough, projected, shift = np.inf, False, False, 0.0
+        before, rough, projected, shift, short = np.inf, False, False, 0.0, 0
         while True:
             report.residual = _size(now.force)
             report.gap = self._rms(now.gap)
+            report.left_out = 0 if potential.left_out is None else int(potential.left_out.sum())
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
             if report.residual <= settings.residual and report.gap <= settings.gap:
@@ -115,11 +118,14 @@ class Newton:
             alpha, there = self._search(potential, x, pressure, now, noise)
             if there is None:
                 if fresh and projected:
-                    # between two cells that turn their surfaces against each other a push has no one direction
-                    report.converged = report.gap <= settings.gap and report.residual <= WEDGED * now.pressed
-                    return report
+                    if not self._unwedge(potential, x, pressure, now, 0.5 ** (HALVINGS - 1)):
+                        return report
+                    now = potential.evaluate(x, pressure)
                 rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
                 continue
+            short = short + 1 if alpha < SHORT else 0
+            if short >= PATIENCE and self._unwedge(potential, x, pressure, now, 2.0 * alpha):
+                there, short = potential.evaluate(x + alpha * self.step, pressure), 0
             x += alpha * self.step
             rough = False
             whole = alpha == 1.0
@@ -219,12 +225,24 @@ class Newton:
             return 0.0, None
         noise += 1e-13 * now.scale
         alpha = 1.0
-        for _ in range(12):
+        for _ in range(HALVINGS):
             there = potential.evaluate(x + alpha * self.step, pressure)
-            if there.value <= now.value - 1e-4 * alpha * slope + noise:
+            goal = now.value - 1e-4 * alpha * slope + noise
+            if there.value > goal and potential.leave_out(now, there, alpha * self.step):
+                there = potential.evaluate(x + alpha * self.step, pressure)
+            if there.value <= goal:
                 return alpha, there
             alpha *= 0.5
         return 0.0, None
+
+    def _unwedge(
+        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, alpha: float
+    ) -> bool:
+        """Ignore skin that is in the way of `alpha` times the step; whether there is any."""
+        if potential.loads.self_contact is None:
+            return False
+        move = alpha * self.step
+        return potential.leave_out(now, potential.evaluate(x + move, pressure), move, wedged=True)
 
 
 def _size(a: np.ndarray) -> float:

@@ -18,8 +18,10 @@ from vitruvian.flesh.embedding import times_vectors
 from vitruvian.flesh.forces import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.self_contact import Near, Pairs, SelfContact, find_near, find_pairs, no_pairs
+from vitruvian.flesh.self_contact import Near, Pairs, SelfContact, find_near, find_pairs, movers, no_pairs, strays
 from vitruvian.flesh.stiffness import cell_stiffness
+
+STRAY = 1e-3  # cells that skin must jump to be ignored
 
 
 @dataclass
@@ -57,13 +59,6 @@ class Evaluation:
     contacts: list[ContactForces]
     touching: Pairs  # skin in skin
 
-    @property
-    def pressed(self) -> float:
-        """Size of the forces of skin on skin [N], as the unbalanced force is measured."""
-        pushed = np.zeros_like(self.force)
-        self.touching.forces(pushed)
-        return float(np.sqrt(np.sum(pushed**2)))
-
 
 class Potential:
     """L for one model, one set of loads and, in dynamics, one step."""
@@ -74,6 +69,7 @@ class Potential:
         self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
         self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
         self.near: Near | None = None  # cells near each vertex of the skin that may touch itself
+        self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
 
     def _touching(self, x: np.ndarray) -> Pairs:
         """Skin in skin with the nodes at x."""
@@ -82,7 +78,21 @@ class Potential:
             return no_pairs()
         if self.near is None or not self.near.holds(x, contact.lattice.spacing):
             self.near = find_near(contact, x)
-        return find_pairs(contact, x, self.near)
+        return find_pairs(contact, x, self.near, self.left_out)
+
+    def leave_out(self, before: Evaluation, after: Evaluation, move: np.ndarray, wedged: bool = False) -> bool:
+        """Ignore from now on the skin that a move (n_nodes, 3) [m] puts into tissue by a jump; whether there is any.
+
+        wedged: ignore what the move, a tiny one, takes from one cell into another too.
+        """
+        contact = self.loads.self_contact
+        if contact is None:
+            return False
+        found = strays(before.touching, after.touching, move, len(contact.rest), STRAY * contact.lattice.spacing)
+        if wedged:
+            found |= movers(before.touching, after.touching, len(contact.rest))
+        self.left_out = found if self.left_out is None else self.left_out | found
+        return bool(found.any())
 
     def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
         model, loads, pattern = self.model, self.loads, self.model.pattern

@@ -12,6 +12,11 @@ own curvature adds is left out); the part within a cell goes into the matrix, th
 by itself (`couple`).
 
 A point that is carried back to where it came from is itself and no contact.
+
+Two things break the energy's smoothness. A cell that folds within itself covers places twice, so that a vertex may find
+itself deep in it though it went through no skin (`strays`); and a vertex between two cells that turn their surfaces
+against each other is pushed to and fro (`movers`). Where Newton's method is held up by such vertices, that solve
+ignores them: `Report.left_out` counts them.
 """
 
 from __future__ import annotations
@@ -157,8 +162,10 @@ def find_near(contact: SelfContact, x: np.ndarray) -> Near:
     return Near(x.copy(), vertex, cell)
 
 
-def find_pairs(contact: SelfContact, x: np.ndarray, near: Near | None = None) -> Pairs:
-    """Vertices that lie in tissue other than their own, with the lattice's nodes at x [m]."""
+def find_pairs(
+    contact: SelfContact, x: np.ndarray, near: Near | None = None, without: np.ndarray | None = None
+) -> Pairs:
+    """Vertices that lie in tissue other than their own with the lattice's nodes at x [m], but for some, shape (n,)."""
     lattice, level, where = contact.lattice, contact.level, contact.embedding
     listed = find_near(contact, x) if near is None else near
     if len(listed.vertex) == 0:
@@ -174,7 +181,7 @@ def find_pairs(contact: SelfContact, x: np.ndarray, near: Near | None = None) ->
         listed.vertex,
         listed.cell,
     )
-    sunk = np.flatnonzero(depth > 0.0)
+    sunk = np.flatnonzero(depth > 0.0 if without is None else (depth > 0.0) & ~without[listed.vertex])
     vertex, cell = listed.vertex[sunk], listed.cell[sunk]
     return Pairs(
         vertex=vertex,
@@ -185,6 +192,28 @@ def find_pairs(contact: SelfContact, x: np.ndarray, near: Near | None = None) ->
         stiffness=contact.stiffness * contact.areas[vertex],
         depth=depth[sunk],
     )
+
+
+def strays(before: Pairs, after: Pairs, move: np.ndarray, n: int, least: float) -> np.ndarray:
+    """Which of n vertices are deeper after a move of the nodes (n_nodes, 3) [m] than it can have brought them.
+
+    least [m] deeper. A move of `way` against the cell takes a vertex |u| way deeper at most; twice that is allowed for
+    the curvature.
+    """
+    way = np.einsum("mca,mcai->mci", after.weights, move[after.nodes])
+    reach = np.linalg.norm(way[:, 0] - way[:, 1], axis=1) * np.linalg.norm(after.direction, axis=1)
+    brought = np.zeros(n)
+    np.maximum.at(brought, after.vertex, reach)
+    depth = [np.sqrt(np.bincount(p.vertex, p.depth**2, n)) for p in (before, after)]
+    return depth[1] > depth[0] + 2.0 * brought + least
+
+
+def movers(before: Pairs, after: Pairs, n: int) -> np.ndarray:
+    """Which of n vertices lie in other cells after than before."""
+    cells = 1 + max(int(p.cell.max(initial=0)) for p in (before, after))
+    found = np.zeros(n, bool)
+    found[np.setxor1d(*(p.vertex * cells + p.cell[:, 1] for p in (before, after))) // cells] = True
+    return found
 
 
 @njit(cache=True)
