@@ -16,7 +16,7 @@ from vitruvian.flesh import (
     self_contact,
 )
 from vitruvian.flesh.krylov import multiply
-from vitruvian.flesh.self_contact import couple, find_pairs
+from vitruvian.flesh.self_contact import Pairs, couple, find_pairs, movers, strays
 from vitruvian.mesh.shapes import capsule, sphere
 
 H, GAP = 0.01, 0.004
@@ -118,3 +118,36 @@ def test_nonsense_is_refused_by_name(values):
     lattice = lattice_from_level_set(lambda p: np.linalg.norm(p, axis=1) - 0.05, [-0.06] * 3, [0.06] * 3, 0.03)
     with pytest.raises(InputError, match="self-contact"):
         self_contact(lattice, *sphere(0.05), **values)
+
+
+def sunk(depth, cell=5):
+    """Vertex 3 of some, `depth` [m] below the upper face of a cell."""
+    nodes, weights = np.arange(16).reshape(1, 2, 8), np.full((1, 2, 8), 0.125)
+    one = np.ones(1)
+    return Pairs(np.array([3]), np.array([[1, cell]]), nodes, weights, np.array([[0.0, 0.0, 1.0]]), one, depth * one)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "jumps"), [(0.0, 0.0009, False), (0.0, 0.003, True), (0.002, 0.003, False)]
+)
+def test_skin_that_is_deeper_than_it_was_moved_came_by_a_jump(before, after, jumps):
+    move = np.zeros((16, 3))
+    move[:8, 2] = -0.001  # the vertex's cell, a millimetre into the other
+    found = strays(sunk(before), sunk(after), move, 6, 1e-5)
+    assert found[3] == jumps
+    assert found.sum() == jumps
+
+
+def test_skin_that_changes_cells_is_found():
+    assert np.flatnonzero(movers(sunk(0.001), sunk(0.001, cell=6), 6)).tolist() == [3]
+    assert not movers(sunk(0.001), sunk(0.002), 6).any()
+
+
+def test_a_solve_can_ignore_skin_that_touches():
+    _, contact, _, state, _ = pressed()
+    whole = find_pairs(contact, state.x)
+    without = np.zeros(len(contact.rest), bool)
+    without[whole.vertex[::2]] = True
+    left = find_pairs(contact, state.x, without=without)
+    assert 0 < len(left.vertex) < len(whole.vertex)
+    assert not without[left.vertex].any()

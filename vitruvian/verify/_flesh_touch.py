@@ -15,12 +15,14 @@ from vitruvian.flesh.lattice import wholly_inside
 from vitruvian.mesh import capsule
 from vitruvian.mesh.levelset import isosurface, mesh_level_set
 from vitruvian.mesh.overlap import overlap_parts
+from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_product
 from vitruvian.verify._flesh_limb import limb
 from vitruvian.verify.book import Finding, claim
 
 SPACING = 0.03
 KNEE, HIP = 0.5, 1.0  # [m], between them the thighs
+AROUND_ELBOW = 0.16  # [m]
 FOLD = np.deg2rad(4.5 * np.arange(1, 28))  # steps of a limb that flexes to 121.5 degrees
 
 
@@ -68,6 +70,42 @@ def _folded(touching: bool) -> tuple[list[int], list[float], list[tuple[float, f
         residual.append(report.residual)
         found.append((max((p[2] for p in parts), default=0.0), sum(p[1] for p in parts)))
     return newton, residual, found
+
+
+@claim
+def the_elbow_of_the_body_flexes_to_120_degrees() -> Finding:
+    """Share of the steps without balance as the body's elbow flexes by 121.5° on 30 mm cells, its crease touching.
+
+    The walls must stay apart as well: what they share may be a quarter of a cell thick at most.
+    """
+    body = human(pelvis="fixed")
+    flesh = body_flesh(body, spacing=SPACING)
+    skeleton, lattice = body.skeleton, flesh.model.lattice
+    vertices, faces = flesh.skin.vertices, flesh.skin.faces
+    elbow = bone_poses(skeleton, body.default_q)[skeleton.index("Ul_l"), :3, 3]
+    around = np.linalg.norm(vertices - elbow, axis=1) < AROUND_ELBOW
+    contact = self_contact(lattice, vertices, faces, among=around)
+    pair, skin = BoneFlesh(skeleton, flesh.model), embed(lattice, vertices)
+    state, at = pair.start(body.default_q), skeleton.q_start[skeleton.index("Ul_l")]
+    reports, shared = [], [(0.0, 0.0)]
+    for angle in FOLD:
+        state.bones.q[at] = body.default_q[at] + angle
+        try:
+            reports.append(pair.settle(state, Loads(self_contact=contact)))
+        except Diverged:
+            break
+        parts = overlap_parts(skin.positions(state.flesh.x), faces)
+        parts = [p for p in parts if np.linalg.norm(p[0] - elbow) < AROUND_ELBOW]
+        shared.append((max((p[2] for p in parts), default=0.0), sum(p[1] for p in parts)))
+    thick, volume = np.max(shared, axis=0)
+    missed = 1.0 - sum(r.converged for r in reports) / len(FOLD)
+    detail = (
+        f"{len(reports)} of {len(FOLD)} steps; Newton steps: mean {np.mean([r.newton for r in reports]):.0f}, most "
+        f"{max(r.newton for r in reports)}; largest residual {max(r.residual for r in reports):.2f} N; at most "
+        f"{max(r.left_out for r in reports)} of {int(around.sum())} vertices ignored; walls share at most "
+        f"{1e3 * thick:.0f} mm (measured to 4) and {1e6 * volume:.1f} cm³"
+    )
+    return Finding.error(missed if thick <= 0.25 * SPACING else np.inf, 0.0, detail=detail)
 
 
 @claim

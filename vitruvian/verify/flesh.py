@@ -44,6 +44,7 @@ from vitruvian.verify._flesh_exact import (
 from vitruvian.verify._flesh_touch import (
     a_folded_limb_finds_balance_in_every_step,
     no_cell_of_the_flesh_lies_wholly_in_bone,
+    the_elbow_of_the_body_flexes_to_120_degrees,
     thighs_pressed_together_stay_apart,
     walls_of_a_fold_stay_apart,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "single_precision_matrix_gives_the_same_equilibrium",
     "stiffness_is_the_derivative_of_stress",
     "stress_is_the_derivative_of_energy",
+    "the_elbow_of_the_body_flexes_to_120_degrees",
     "thighs_pressed_together_stay_apart",
     "uniform_pressure",
     "walls_of_a_fold_stay_apart",
