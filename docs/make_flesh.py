@@ -19,7 +19,7 @@ from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.control.poses import pose
 from vitruvian.couple.bone_flesh import BoneFlesh
-from vitruvian.flesh import Loads, Settings, embed, preset
+from vitruvian.flesh import Loads, Settings, embed, preset, self_contact
 from vitruvian.skeleton import bone_poses, difference, integrate
 from vitruvian.view.render import Shooting
 from vitruvian.world.recording import Recording
@@ -94,6 +94,40 @@ def poses(folder: Path) -> None:
         still = Still(stage, Frame(surfaces={"skin": SurfaceFrame(vertices)}))
         rows.append([shot(still, 0, eye, MIDDLE, (480, 540)) for eye in SIDES])
     sheet(rows, "flesh-poses")
+
+
+def folded(folder: Path, touching: bool) -> np.ndarray:
+    """The skin with the left elbow flexed by 67.5, 90 and 121.5 degrees on a lattice of 30 mm, shape (3, n, 3)."""
+    kept = folder / f"folded-{touching}.npy"
+    if not kept.exists():
+        body = human(pelvis="fixed")
+        flesh = body_flesh(body, spacing=0.03)
+        skin, skeleton = flesh.skin, body.skeleton
+        near = np.linalg.norm(
+            skin.vertices - bone_poses(skeleton, body.default_q)[skeleton.index("Ul_l"), :3, 3], axis=1
+        )
+        lattice = flesh.model.lattice
+        contact = self_contact(lattice, skin.vertices, skin.faces, among=near < 0.16) if touching else None
+        pair, riding, found = BoneFlesh(skeleton, flesh.model), embed(lattice, skin.vertices), []
+        state, at = pair.start(body.default_q), skeleton.q_start[skeleton.index("Ul_l")]
+        for k in range(1, 28):
+            state.bones.q[at] = body.default_q[at] + np.deg2rad(4.5 * k)
+            pair.settle(state, Loads(self_contact=contact))
+            if k in (15, 20, 27):
+                found.append(riding.positions(state.flesh.x))
+        np.save(kept, np.stack(found))
+    return np.load(kept)
+
+
+def elbow(folder: Path) -> None:
+    faces = body_flesh(human(pelvis="fixed"), spacing=0.03).skin.faces
+    stage = Stage(surfaces=(Surface("skin", faces, "skin", SKIN),), ground=None)
+    free, apart = folded(folder, False)[-1], folded(folder, True)
+    row = []
+    for vertices in (*apart, free):
+        still = Still(stage, Frame(surfaces={"skin": SurfaceFrame(vertices)}))
+        row.append(shot(still, 0, (0.38, -0.35, 2.15), (0.38, 0.02, 1.55), (480, 420)))
+    sheet([row], "flesh-elbow")
 
 
 def muscles(folder: Path) -> None:
@@ -183,6 +217,7 @@ def tone(folder: Path) -> None:
 
 MAKERS = {
     "poses": poses,
+    "elbow": elbow,
     "muscles": muscles,
     "biceps": biceps,
     "girth": girth,
