@@ -93,7 +93,7 @@ def self_contact(
     stiffness: float = STIFFNESS,
     among: ArrayLike | None = None,
 ) -> SelfContact:
-    """Let a closed surface of the rest body [m] touch itself; triangles about as large as half a cell do well.
+    """Let a closed surface of the rest body [m] touch itself; triangles of a quarter of a cell do well.
 
     among: vertices that are looked after, shape (n,), all if left out: a few thousand cost little, a whole body does.
     """
