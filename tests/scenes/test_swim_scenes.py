@@ -18,9 +18,10 @@ def settings(name, **options):
     return {key: p.default for key, p in scene.parameters.items()} | QUICK | options
 
 
-def test_a_crawl_by_torques_swims_straight_head_first_and_prone(tmp_path):
+@pytest.mark.parametrize(("actuation", "pilot"), [("muscles", True), ("inverse-dynamics", False)])
+def test_a_crawl_swims_straight_head_first_and_prone(tmp_path, actuation, pilot):
     scene = scenes.find("crawl")
-    parameters = settings("crawl", actuation="inverse-dynamics", rate=0.9, pilot=False)
+    parameters = settings("crawl", actuation=actuation, rate=0.9, pilot=pilot)
     done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=2.3)
     report = scene.check(Recording.open(done.recording), parameters)
     assert all(report.checks.values()), report.checks

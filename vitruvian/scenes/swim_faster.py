@@ -1,6 +1,8 @@
 """The swimmer is told to go faster: the frequency of all oscillators slides to a higher one, and speed follows.
 
-vitruvian run swim-faster --set factor=1.5
+By joint torques, since muscles give out at 1 stroke a second and a fast stroke is then a short one.
+
+    vitruvian run swim-faster --set factor=1.5
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 from vitruvian.control.swim.pilot import rate
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, mean_speed_between, stroke_world, swim_report
+from vitruvian.scenes._swim_drive import BY_TORQUES
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -43,7 +46,8 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        "rate": Parameter(0.65, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
+        **BY_TORQUES,
+        "rate": Parameter(0.55, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
         "factor": Parameter(2.0, "by which the rate grows", low=1.0, high=2.5),
         "at": Parameter(3.1, "when the command comes", "s", low=0.0, high=60.0),
     },
