@@ -28,6 +28,10 @@ MOMENTS: dict[str, list[str]] = {
     "crawl": ["--at", "2.35"],
     "butterfly": ["--at", "2.54"],
     "drop": ["--at", "0.15"],
+    "swim-turn": ["--at", "6", "--camera", "top"],
+    "swim-follow": ["--at", "5", "--camera", "top"],
+    "swim-faster": ["--at", "5.6", "--camera", "front"],
+    "swim-compare": ["--camera", "lanes"],
 }
 HEAD = """# Gallery
 
