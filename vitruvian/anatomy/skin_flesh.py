@@ -30,12 +30,14 @@ from vitruvian.flesh import (
 )
 from vitruvian.flesh.lattice import Lattice, wholly_inside
 from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
+from vitruvian.mesh.repair import closed_mesh
 from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
 FOOTPRINT = 0.010  # [m] radius in which a muscle grows to bone: tendons' footprints measure 1 to 5 cm²
 LOOSE = 0.01  # of the full tie elsewhere: 1e6 N/m³, a millimetre of loose connective tissue of 1 kPa
+COARSEST = 0.045  # [m] of a lattice: a forearm is two cells thick
 QUALITY_SPACING = {"draft": 0.03, "standard": 0.02, "seed": 0.01}  # [m]
 
 
@@ -70,10 +72,17 @@ def body_flesh(
     """
     if ties not in ("surface", "footprints"):
         raise unknown_name("ties", ties, ("surface", "footprints"))
-    skin = body_skin(body) if skin is None else skin
+    if not 0.0 < spacing <= COARSEST:
+        raise InputError(
+            f"body flesh: a lattice of {1e3 * spacing:.0f} mm; a forearm asks for {1e3 * COARSEST:.0f} mm or less"
+        )
+    if skin is None:
+        skin = body_skin(body)
+    else:  # from anywhere: closed, turned outward, with a warning that says what was done
+        skin = Skin(*closed_mesh(skin.vertices, skin.faces, name="skin"), skin.spacing)
     level = skin.level_set(max(skin.spacing, spacing / 3.0))
     bones = world_bones(body)
-    require_fit(level, bones, spacing)
+    require_fit(level, bones)
 
     def tissue(points: Array) -> Array:
         inside = level(points)
@@ -143,14 +152,10 @@ def tightness(points: Array, ends: Array | None) -> Array:
     return out
 
 
-def require_fit(level: LevelSet, bones: dict[str, tuple[Array, Array]], spacing: float) -> None:
-    """Errors that name the bones that stick out of the skin, and a lattice coarser than a limb."""
+def require_fit(level: LevelSet, bones: dict[str, tuple[Array, Array]]) -> None:
+    """An error that names the bones that stick out of the skin."""
     out = {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
     bad = sorted((n for n in out if out[n] > 0.3 * level.spacing), key=lambda n: -out[n])
     if bad:
         listed = ", ".join(f"{n} by {1e3 * out[n]:.1f} mm" for n in bad[:5])
         raise InputError(f"body flesh: {len(bad)} bones reach out of the skin: {listed}")
-    if spacing > 0.045:
-        raise InputError(
-            f"body flesh: a lattice of {1e3 * spacing:.0f} mm is coarser than a forearm; take 45 mm or less"
-        )
