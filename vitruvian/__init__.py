@@ -29,3 +29,6 @@ kernel_cache.keep_kernels()
 # threads that wait for each other sleep instead of spinning: on a busy machine the pressure solve takes a fifth of the
 # time, on an idle one the same; read when Numba's threads start
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# sums of a threaded BLAS depend on the number of threads; our matrices are small, and the same run shall give the same
+# bits on one core and on many; read when NumPy is imported
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
