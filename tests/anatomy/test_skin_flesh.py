@@ -38,7 +38,7 @@ def test_a_skin_that_is_crossed_or_inside_out_is_told_and_mended(body, skin):
     with pytest.warns(UserWarning, match="turned outward"):
         turned = body_flesh(body, spacing=0.045, skin=Skin(skin.vertices, skin.faces[:, ::-1], skin.spacing))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two pairs of this coarse skin's own triangles cross
+        warnings.simplefilter("error")
         plain = body_flesh(body, spacing=0.045, skin=skin)
     assert turned.model.lattice.n_cells == plain.model.lattice.n_cells
 

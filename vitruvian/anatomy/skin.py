@@ -49,6 +49,10 @@ DIGIT, FINGERTIP, FINE = (
     0.006,
 )  # cover of finger bones, their ends, and grids [m] for it: more webs fingers
 CROTCH = 0.10  # below the hip joints [m]
+MADE_BY = (  # what a kept skin depends on
+    *(f"anatomy/{module}" for module in ("skin", "skin_data", "skin_pose", "skin_swell")),
+    *(f"mesh/{module}" for module in ("crossing", "distance", "levelset", "remesh", "repair", "shapes")),
+)
 RIBS = ("Rb", "Cc", "Ste")
 
 
@@ -81,8 +85,8 @@ def body_skin(body: Body, build: str | SkinShape = "muscular", *, spacing: float
     key = hashlib.sha256(repr((build, spacing, body.scale, body.default_q.tobytes())).encode())
     for vertices, _ in bones.values():
         key.update(np.round(vertices, 6).tobytes())
-    for module in ("skin", "skin_data", "skin_pose", "skin_swell"):
-        key.update((Path(__file__).parent / f"{module}.py").read_bytes())
+    for module in MADE_BY:
+        key.update((Path(__file__).parents[1] / f"{module}.py").read_bytes())
     shape = build
     found = cached_arrays(f"skin-{key.hexdigest()[:16]}", lambda: _make(body, bones, shape, spacing))
     return Skin(found["vertices"], found["faces"], spacing)
