@@ -1,5 +1,7 @@
 """The lattice holds the volume that the level set encloses, and does not glue separate parts."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -72,7 +74,8 @@ def test_two_fingers_in_one_cell_get_their_own_nodes():
         apart = np.abs(np.abs(points[:, 0]) - 0.01) - 0.006
         return np.where(points[:, 2] < 0.0, np.abs(points[:, 0]) - 0.016, apart)
 
-    together = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.04, samples=20)
+    with pytest.warns(UserWarning, match="one cell thick"):
+        together = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.04, samples=20)
     assert together.n_cells == 3  # the root, and one cell for each finger
     upper = together.cells[:, 2] == 1
     tips = together.cell_nodes[upper][:, 4:]
@@ -80,6 +83,26 @@ def test_two_fingers_in_one_cell_get_their_own_nodes():
     left = embed(together, np.array([[-0.01, 0.01, 0.03]]))
     right = embed(together, np.array([[0.01, 0.01, 0.03]]))
     assert left.cell[0] != right.cell[0]
+
+
+def test_a_lattice_coarser_than_a_limb_is_told():
+    def limb(points):
+        return np.linalg.norm(points[:, 1:], axis=1) - 0.04
+
+    box = [0.0, -0.05, -0.05], [0.4, 0.05, 0.05]
+    with pytest.warns(UserWarning, match="100 % of the tissue is one cell thick"):
+        lattice_from_level_set(limb, *box, 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lattice_from_level_set(limb, *box, 0.025)
+
+
+@pytest.mark.parametrize(
+    ("points", "word"), [(np.nan, "shape"), ([[0.0, np.nan, 0.0]], "1 of 1 points"), ([[0.0, 1.0]], "shape")]
+)
+def test_points_that_are_none_are_refused(points, word):
+    with pytest.raises(InputError, match=word):
+        embed(box_lattice((2, 2, 2), 0.1), points)
 
 
 def test_embedded_points_reproduce_linear_maps_also_outside():

@@ -62,6 +62,7 @@ def test_unphysical_moduli_are_refused(young, poisson, word):
         (lambda: mooney_rivlin(0.0, 0.0, 1e7), "shear"),
         (lambda: mooney_rivlin(20e3, 60e3, -1e7), "bulk"),
         (lambda: mooney_rivlin(20e3, 60e3, np.inf), "bulk"),
+        (lambda: mooney_rivlin(np.inf, 60e3, 1e6), "mu10 must be finite"),
         (lambda: neo_hookean(1e5, 0.3, density=0.0), "density"),
         (lambda: Fibre(peak_stress=-1.0), "fibre"),
         (lambda: Fibre(optimal_stretch=0.0), "fibre"),

@@ -51,7 +51,7 @@ _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 @contextmanager
 def patience() -> Iterator[Callable[[], None]]:
     """Says on stderr why nothing happens yet, unless the block ends or the function that it yields is called soon."""
-    message = "starting takes a while; kernels are compiled on the first run, for about a minute"
+    message = "building the scene (the first run after an install also compiles kernels, for about a minute)"
     timer = threading.Timer(PATIENCE_SECONDS, remark, [message])
     timer.daemon = True
     timer.start()

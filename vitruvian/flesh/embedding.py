@@ -13,6 +13,7 @@ from numba import njit, prange
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
+from vitruvian.errors import InputError
 from vitruvian.flesh.fill import CORNERS
 from vitruvian.flesh.lattice import Lattice
 
@@ -38,7 +39,13 @@ class Embedding:
 
 def embed(lattice: Lattice, points: np.ndarray) -> Embedding:
     """Embed rest points [m], shape (n, 3). A point outside every cell rides with the nearest one, by extrapolation."""
-    points = np.asarray(points, float).reshape(-1, 3)
+    points = np.asarray(points, float)
+    if points.ndim == 0 or points.shape[-1] != 3 or points.ndim > 2:
+        raise InputError(f"flesh embedding: points must have shape (n, 3), not {points.shape}")
+    points = points.reshape(-1, 3)
+    if not np.isfinite(points).all():
+        bad = int((~np.isfinite(points).all(axis=1)).sum())
+        raise InputError(f"flesh embedding: {bad} of {len(points)} points have coordinates that are not finite")
     cell = locate(lattice, points)
     local = (points - lattice.origin) / lattice.spacing - lattice.cells[cell]
     weights = np.prod(np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :]), axis=2)

@@ -8,6 +8,7 @@ section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ from vitruvian.flesh.fragments import label_fragments, share_nodes
 
 LevelSet = Callable[[np.ndarray], np.ndarray]  # points [m] (n, 3) -> signed distance [m] (n,), negative inside
 LEAST_FILL = 0.02  # a cell with less tissue than this is dropped: it carries nothing and spoils the conditioning
+MOST_SINGLE = 0.5  # part of the tissue that may be one cell thick without a warning
 SOLID_PITCH = 0.005  # [m], greatest distance of the points at which a cell is asked whether it lies in bone
 MOST_POINTS = 200_000_000  # fine grid points; beyond this the lattice is surely a mistake
 
@@ -86,7 +88,29 @@ def lattice_from_level_set(
     for i, x in enumerate(axes[0]):  # plane by plane, so that the points of a fine body need no gigabytes
         plane = np.stack(np.meshgrid([x], axes[1], axes[2], indexing="ij"), axis=-1).reshape(-1, 3)
         phi[i] = level_set(plane).reshape(phi.shape[1:])
-    return lattice_from_values(phi, lower, spacing, samples=samples, solid=solid)
+    lattice = lattice_from_values(phi, lower, spacing, samples=samples, solid=solid)
+    thin = single_share(lattice)
+    if thin > MOST_SINGLE:
+        warnings.warn(
+            f"flesh lattice: {100.0 * thin:.0f} % of the tissue is one cell thick; cells of {spacing} m are coarser than "
+            "its parts, which then bend too easily",
+            stacklevel=2,
+        )
+    return lattice
+
+
+def single_share(lattice: Lattice) -> float:
+    """Part of the tissue's volume that lies in cells with no other on either side along x, y or z."""
+    sides = open_faces(lattice.cell_nodes).reshape(-1, 3, 2)
+    return float(lattice.volume[sides.all(axis=2).any(axis=1)].sum() / lattice.volume.sum())
+
+
+def open_faces(cell_nodes: np.ndarray) -> np.ndarray:
+    """Which faces of cells no other cell has, shape (n_cells, 6): low x, high x, low y, high y, low z, high z."""
+    corners = np.stack([np.flatnonzero(CORNERS[:, i] == side) for i in range(3) for side in (0, 1)])
+    faces = np.sort(cell_nodes[:, corners].reshape(-1, 4), axis=1)
+    _, which, count = np.unique(faces, axis=0, return_inverse=True, return_counts=True)
+    return (count[which.ravel()] == 1).reshape(-1, 6)
 
 
 def lattice_from_values(
@@ -105,7 +129,7 @@ def lattice_from_values(
     moments = cell_moments(phi, samples, cells, owner, len(cells))
     kept = moments[:, 0] >= LEAST_FILL
     if not kept.any():
-        raise InputError(f"flesh lattice: no cell is filled by 2 %; a spacing of {spacing} m is coarser than the body")
+        raise InputError(f"flesh lattice: no cell is filled by 2 %; cells of {spacing} m are far coarser than the tissue")
     carved = np.zeros((0, 4))
     if solid is not None:
         bony = kept & wholly_inside(solid, np.asarray(origin, float) + spacing * cells, spacing)

@@ -37,16 +37,18 @@ class Material:
 
     def __post_init__(self) -> None:
         for name in ("mu10", "mu01", "mu_corotated"):
-            if not getattr(self, name) >= 0.0:
-                raise InputError(f"material '{self.name}': {name} must not be negative, got {getattr(self, name)} Pa")
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise InputError(
+                    f"material '{self.name}': {name} must be finite and not negative, got {getattr(self, name)} Pa"
+                )
         if not self.shear_modulus > 0.0:
             raise InputError(f"material '{self.name}': the shear modulus must be positive")
         if not (0.0 < self.kappa < np.inf and self.bulk_modulus > 0.0):
             raise InputError(
                 f"material '{self.name}': the bulk modulus must be positive and finite, got {self.kappa} Pa"
             )
-        if not self.density > 0.0:
-            raise InputError(f"material '{self.name}': the density must be positive, got {self.density} kg/m³")
+        if not 0.0 < self.density < np.inf:
+            raise InputError(f"material '{self.name}': the density must be positive and finite, got {self.density} kg/m³")
 
     @property
     def shear_modulus(self) -> float:

@@ -29,8 +29,8 @@ from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
 from vitruvian.flesh.embedding import Embedding, embed
-from vitruvian.flesh.lattice import Lattice
-from vitruvian.flesh.self_contact_search import near_cells, open_faces, sunk_vertices
+from vitruvian.flesh.lattice import Lattice, open_faces
+from vitruvian.flesh.self_contact_search import near_cells, sunk_vertices
 from vitruvian.mesh.levelset import LevelSet, mesh_level_set
 
 STIFFNESS = 3e8  # [Pa/m], shared by the two sides: a third of a millimetre deep under 100 kPa

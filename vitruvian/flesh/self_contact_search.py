@@ -17,14 +17,6 @@ FARTHEST = 0.5  # that Newton's method may go in one step
 BITS = np.ascontiguousarray(CORNERS.astype(np.float64))
 
 
-def open_faces(cell_nodes: np.ndarray) -> np.ndarray:
-    """Which faces of cells no other cell has, shape (n_cells, 6): low x, high x, low y, high y, low z, high z."""
-    corners = np.stack([np.flatnonzero(CORNERS[:, i] == side) for i in range(3) for side in (0, 1)])
-    faces = np.sort(cell_nodes[:, corners].reshape(-1, 4), axis=1)
-    _, which, count = np.unique(faces, axis=0, return_inverse=True, return_counts=True)
-    return (count[which.ravel()] == 1).reshape(-1, 6)
-
-
 @njit(cache=True)
 def near_cells(x, cell_nodes, open_face, skin, own, free, margin, low, size, counts, keys, order):
     """(vertices, cells) such that the vertex may come to lie in the cell while no node moves by more than `margin` [m].

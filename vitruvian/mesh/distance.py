@@ -46,7 +46,7 @@ def topology(faces: Array, vertex_count: int, name: str = "mesh") -> Topology:
     if np.any(uses == 1):
         raise InputError(
             f"{name}: the mesh has a hole ({int((uses == 1).sum())} open edges); "
-            "water needs a closed surface to know inside from outside"
+            "only a closed surface tells inside from outside"
         )
     if np.any(balance != 0):
         raise InputError(

@@ -49,6 +49,7 @@ class FleshAlone:
         dynamic: bool = False,
         mass_damping: float = 0.0,
         stiffness_damping: float = 0.0,
+        midpoint: bool = False,
         start: Callable[[FleshState, np.random.Generator], None] | None = None,
         held: Callable[[FleshState, float], None] | None = None,
         patient: bool = False,
@@ -59,10 +60,10 @@ class FleshAlone:
         cameras: Sequence[Camera] = (),
         ground: float | None = None,
     ) -> None:
-        """`held` moves fixed nodes in time; `patient` lets a solve whose steps run out go on in the next frame."""
+        """midpoint: steps that damp no vibration by themselves (see `FleshSolver.step`); `held` moves fixed nodes in time; `patient` lets a solve whose steps run out go on in the next frame."""
         self.model, self.loads = model, loads
         self.solver = FleshSolver(model, settings)
-        self.dynamic, self.damping = dynamic, (mass_damping, stiffness_damping)
+        self.dynamic, self.damping, self.midpoint = dynamic, (mass_damping, stiffness_damping), midpoint
         self.begin, self.held, self.patient = start, held, patient
         self.measures = tuple(measures)
         self.skin = embed(model.lattice, skin[0])
@@ -100,7 +101,12 @@ class FleshAlone:
             self.held(state.flesh, time + dt)
         if self.dynamic:
             report = self.solver.step(
-                state.flesh, loads, dt, mass_damping=self.damping[0], stiffness_damping=self.damping[1]
+                state.flesh,
+                loads,
+                dt,
+                mass_damping=self.damping[0],
+                stiffness_damping=self.damping[1],
+                midpoint=self.midpoint,
             )
         else:
             report = self.solver.equilibrium(state.flesh, loads)
