@@ -92,8 +92,8 @@ def lattice_from_level_set(
     thin = single_share(lattice)
     if thin > MOST_SINGLE:
         warnings.warn(
-            f"flesh lattice: {100.0 * thin:.0f} % of the tissue is one cell thick; cells of {spacing} m are coarser than "
-            "its parts, which then bend too easily",
+            f"flesh lattice: {100.0 * thin:.0f} % of the tissue is one cell thick; cells of {spacing} m are coarser "
+            "than its parts, which then bend too easily",
             stacklevel=2,
         )
     return lattice
@@ -101,8 +101,9 @@ def lattice_from_level_set(
 
 def single_share(lattice: Lattice) -> float:
     """Part of the tissue's volume that lies in cells with no other on either side along x, y or z."""
-    sides = open_faces(lattice.cell_nodes).reshape(-1, 3, 2)
-    return float(lattice.volume[sides.all(axis=2).any(axis=1)].sum() / lattice.volume.sum())
+    sides = open_faces(lattice.cell_nodes)
+    single = (sides[:, 0::2] & sides[:, 1::2]).max(axis=1)
+    return float(lattice.volume[single].sum() / lattice.volume.sum())
 
 
 def open_faces(cell_nodes: np.ndarray) -> np.ndarray:
@@ -129,7 +130,7 @@ def lattice_from_values(
     moments = cell_moments(phi, samples, cells, owner, len(cells))
     kept = moments[:, 0] >= LEAST_FILL
     if not kept.any():
-        raise InputError(f"flesh lattice: no cell is filled by 2 %; cells of {spacing} m are far coarser than the tissue")
+        raise InputError(f"flesh lattice: no cell is filled by 2 %; {spacing} m is far coarser than the tissue")
     carved = np.zeros((0, 4))
     if solid is not None:
         bony = kept & wholly_inside(solid, np.asarray(origin, float) + spacing * cells, spacing)

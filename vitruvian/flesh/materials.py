@@ -48,7 +48,7 @@ class Material:
                 f"material '{self.name}': the bulk modulus must be positive and finite, got {self.kappa} Pa"
             )
         if not 0.0 < self.density < np.inf:
-            raise InputError(f"material '{self.name}': the density must be positive and finite, got {self.density} kg/m³")
+            raise InputError(f"material '{self.name}': a density must be positive and finite, not {self.density} kg/m³")
 
     @property
     def shear_modulus(self) -> float:

@@ -60,7 +60,8 @@ class FleshAlone:
         cameras: Sequence[Camera] = (),
         ground: float | None = None,
     ) -> None:
-        """midpoint: steps that damp no vibration by themselves (see `FleshSolver.step`); `held` moves fixed nodes in time; `patient` lets a solve whose steps run out go on in the next frame."""
+        """midpoint: steps that damp no vibration by themselves (see `FleshSolver.step`); `held` moves fixed nodes in
+        time; `patient` lets a solve whose steps run out go on in the next frame."""
         self.model, self.loads = model, loads
         self.solver = FleshSolver(model, settings)
         self.dynamic, self.damping, self.midpoint = dynamic, (mass_damping, stiffness_damping), midpoint
