@@ -4,12 +4,17 @@ import pytest
 from vitruvian.water.fractions import open_fractions, tetrahedron_fraction, triangle_fraction
 
 
-def fractions_of(psi):
-    nx, ny, nz = (n - 1 for n in psi.shape)
+def fractions_of(psi, detail=1):
+    nx, ny, nz = ((n - 1) // detail for n in psi.shape)
     faces = np.empty((nx + 1, ny, nz)), np.empty((nx, ny + 1, nz)), np.empty((nx, ny, nz + 1))
     volume = np.empty((nx, ny, nz))
-    open_fractions(psi, np.array([[0, nx], [0, ny], [0, nz]]), *faces, volume)
+    open_fractions(psi, detail, np.inf, *faces, volume)
     return *faces, volume
+
+
+def nodes_of(cells, detail):
+    g = np.linspace(0.0, cells, cells * detail + 1)
+    return np.meshgrid(g, g, g, indexing="ij")
 
 
 def test_a_tilted_plane_opens_cells_by_its_exact_volume():
@@ -41,3 +46,38 @@ def test_the_closed_area_of_a_ball_sums_to_nothing_and_its_volume_converges():
     ox, _, _, volume = fractions_of(psi)
     assert np.diff(1.0 - ox, axis=0).sum() == pytest.approx(0.0, abs=1e-9)
     assert (1.0 - volume).sum() / n**3 == pytest.approx(4.0 / 3.0 * np.pi * radius**3, rel=0.02)
+
+
+@pytest.mark.parametrize("detail", [2, 3])
+def test_a_finer_look_keeps_the_volume_of_a_ball_two_cells_wide(detail):
+    x, y, z = nodes_of(6, detail)
+    psi = np.sqrt((x - 3.2) ** 2 + (y - 2.9) ** 2 + (z - 3.1) ** 2) - 1.0
+    *_, volume = fractions_of(psi, detail)
+    *_, coarse = fractions_of(psi[::detail, ::detail, ::detail])
+    exact = 4.0 / 3.0 * np.pi
+    assert (1.0 - volume).sum() == pytest.approx(exact, rel=0.6 / detail**2)
+    assert abs((1.0 - coarse).sum() - exact) > 2.0 * abs((1.0 - volume).sum() - exact)
+
+
+@pytest.mark.parametrize(("height", "face"), [(2.3, 2), (2.7, 3), (3.0, 3)])
+def test_a_plate_thinner_than_a_cell_closes_the_nearer_face_and_no_other(height, face):
+    _, _, z = nodes_of(6, 4)
+    ox, oy, oz, volume = fractions_of(np.abs(z - height) - 0.2, 4)
+    expected = np.ones_like(oz)
+    expected[:, :, face] = 0.0
+    assert np.array_equal(oz, expected)
+    assert (1.0 - volume).sum() == pytest.approx(0.4 * 36.0, rel=1e-9)
+    assert (1.0 - ox).sum() == pytest.approx(0.4 * 6 * 7, rel=1e-9)
+    assert (1.0 - oy).sum() == pytest.approx(0.4 * 6 * 7, rel=1e-9)
+
+
+def test_cells_beyond_the_band_are_open_or_closed_as_their_nodes_are():
+    x, y, z = nodes_of(8, 2)
+    psi = np.sqrt((x - 4.1) ** 2 + (y - 3.9) ** 2 + (z - 4.0) ** 2) - 3.0
+    everything = fractions_of(psi, 2)
+    band = 0.875
+    clamped = np.clip(psi, -band, band)
+    made = tuple(np.empty_like(f) for f in everything)
+    open_fractions(clamped, 2, band, *made)
+    for a, b in zip(everything, made):
+        assert np.abs(a - b).max() < 0.02  # corners of cut squares may lie beyond the band

@@ -40,6 +40,7 @@ class Tank:
     particles: int = 16  # marker particles per cell near the surface; 0 for a level set without particles
     keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
     tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
+    body_detail: int = 2  # nodes to a cell's edge at which bodies are seen: limbs thinner than two cells ask for more
     reflect: bool = False  # second order in time by advection-reflection (full tanks without freely moving bodies)
 
     def __post_init__(self) -> None:
@@ -58,6 +59,8 @@ class Tank:
         for name in ("origin", "gravity", "rest_level"):
             if not np.isfinite(getattr(self, name)).all():
                 raise InputError(f"tank: {name} {getattr(self, name)} is not a number")
+        if not _whole(self.body_detail) or self.body_detail < 1:
+            raise InputError(f"tank: body_detail is a whole number of nodes to a cell's edge, not {self.body_detail}")
         if self.gravity[0] != 0.0 or self.gravity[1] != 0.0 or self.gravity[2] > 0.0:
             raise InputError(
                 f"tank: gravity {self.gravity} must point along -z, which buoyancy and open sides count on"

@@ -17,14 +17,12 @@ from numba import njit
 from vitruvian.errors import InputError
 from vitruvian.mesh.distance import Topology, closest_on_triangle, topology
 from vitruvian.water.boundary_rows import boundary_rows
-from vitruvian.water.fractions import open_fractions
 from vitruvian.water.model import Tank
-from vitruvian.water.placing import Placed, alone, place
+from vitruvian.water.placing import BAND, Placed, meet, place
 from vitruvian.water.pressure import Boundary, open_boundary
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
-BAND = 1.75  # cells about a skin in which its distance is exact: corners of cells that it cuts lie within sqrt(3)
 
 
 @dataclass(frozen=True)
@@ -68,15 +66,14 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
         return b
     nodes = (tank.shape[0] + 1, tank.shape[1] + 1, tank.shape[2] + 1)
     h = tank.cell
-    band = BAND * h
-    psi = np.full(nodes, band)
+    psi = np.full(nodes, BAND * h)
     triangle = np.full(nodes, -1, np.int32)
     base = 0
     there = []
     for skin in skins:
         if not np.isfinite(skin.vertices).all():
             raise InputError(f"{skin.shape.name}: a vertex of the skin is not a number")
-        placed = place(skin.shape.memory, skin.vertices, skin.shape.mesh, state.origin, h, nodes, band)
+        placed = place(skin.shape.memory, skin.vertices, skin.shape.mesh, state.origin, h, nodes, tank.body_detail)
         if placed.distance.size:
             region = tuple(slice(lo, hi) for lo, hi in placed.box)
             _nearer(placed.distance, placed.triangle, base, psi[region], triangle[region])
@@ -88,11 +85,8 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
     if there:
         b.boxes = np.array([np.stack([p.box[:, 0], np.minimum(p.box[:, 1], tank.shape)], axis=1) for p in there])
         b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
-        for placed, box, by_itself in zip(there, b.boxes, alone([p.box for p in there])):
-            if by_itself:
-                _copy_fractions(placed, b)
-            else:
-                open_fractions(psi, box, b.open_x, b.open_y, b.open_z, b.volume)
+        for placed, box in zip(there, b.boxes):
+            _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
             _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
     b.cells, b.cell_link, b.rows = boundary_rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
@@ -125,8 +119,8 @@ def check_apart(tank: Tank, skins: Sequence[Skin]) -> None:
                 )
 
 
-def _copy_fractions(placed: Placed, b: Boundary) -> None:
-    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), placed.opened()):
+def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> None:
+    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), placed.opened(others)):
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
 
 

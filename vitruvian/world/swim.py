@@ -10,6 +10,7 @@ the latest step, in its frame) and `water_force` (the same on the joints) are th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,7 @@ from vitruvian.world.swim_signals import SIGNALS, Calm, swim_signals
 Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
 DEEP = 0.95  # of it below the surface [m]; the floor is a wall
+HALF_A_HAND = 0.015  # [m]; bodies are seen at nodes no further apart
 CAMERAS = (
     Camera("side", (4.1, 0.0, 0.9), (0.0, 0.0, -0.1), follow="Pel"),
     Camera("top", (0.6, 0.0, 4.6), (0.0, 0.0, 0.0), follow="Pel"),
@@ -59,6 +61,7 @@ def pool(cell: float = 0.055, size: tuple[float, float, float] = POOL, *, deep: 
         "largest_substep": 1.0 / 96.0,
         "courant": 1.5,
         "particles": 8,
+        "body_detail": max(2, math.ceil(cell / HALF_A_HAND - 1e-9)),
         "tolerance": 1e-4,
         **options,
     }
