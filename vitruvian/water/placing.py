@@ -17,6 +17,7 @@ from vitruvian.water.fractions import open_fractions
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]
 BAND = 1.75  # cells about a skin in which its distance is exact: corners of cells that it cuts lie within sqrt(3)
+FINE_BAND = 1.1  # the same about finer nodes, in their spacing: ends of edges that a skin cuts lie within 1
 
 
 @dataclass
@@ -52,7 +53,7 @@ def place(
     fine = distance
     if detail > 1 and distance.size:
         size = tuple(detail * (n - 1) + 1 for n in distance.shape)
-        band = BAND * h / detail
+        band = FINE_BAND * h / detail
         near, _, inner = mesh_distance(vertices, mesh, origin + box[:, 0] * h, h / detail, size, band)
         fine = np.full(size, band)
         fine[tuple(slice(low, high) for low, high in inner)] = near
@@ -70,7 +71,7 @@ def _opened(fine: Array, grid: tuple) -> Fractions:
     h, detail = grid[3], grid[-1]
     x, y, z = ((n - 1) // detail for n in fine.shape)
     made = np.ones((x + 1, y, z)), np.ones((x, y + 1, z)), np.ones((x, y, z + 1)), np.ones((x, y, z))
-    open_fractions(fine, detail, BAND * h / detail, *made)
+    open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
     return made
 
 
