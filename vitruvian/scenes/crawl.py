@@ -9,5 +9,8 @@ from __future__ import annotations
 from vitruvian.scenes._swim import stroke_scene
 
 scene = stroke_scene(
-    "crawl", "a human swims the front crawl through water that pushes back", "Si 2013, figure 7.1 and table 7.1"
+    "crawl",
+    "a human swims the front crawl through water that pushes back",
+    "Si 2013, figure 7.1 and table 7.1",
+    seconds=4.3,
 )
