@@ -31,6 +31,8 @@ BY_TORQUES = {"actuation": replace(PARAMETERS["actuation"], default="inverse-dyn
 
 # on a straight course: the roll is held firmly, nothing bends the spine, and the trunk is kept flat
 STRAIGHT = Reflexes(heading=1.0, turning=0.5, largest_bank=0.3, bank=1.0, trim=0.0, bend=0.0, level=0.05)
+# arms that move together roll him little; answers come a stroke late and must be gentle, or he sways more and more
+TOGETHER = replace(STRAIGHT, heading=0.4, turning=0.2, bank=0.4)
 
 
 class Course:
@@ -62,7 +64,8 @@ def drive(
             raise InputError("actuation=course follows its stroke and takes no commands")
         return Course(StrokeMotion(body, load_stroke(stroke), rate))
     if pilot is None and parameters["pilot"]:
-        pilot = Pilot(body, stroke, reflexes=STRAIGHT)
+        together = stroke in ("butterfly", "breaststroke") and not strokes  # a crawl that he changes to is held firmly
+        pilot = Pilot(body, stroke, reflexes=TOGETHER if together else STRAIGHT)
     if kind == "muscles":
         return MuscleActuation(
             body, stroke, rate, control=parameters["control"], feedback=parameters["feedback"], strokes=strokes,
