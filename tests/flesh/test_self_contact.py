@@ -1,5 +1,7 @@
 """Skin touches skin with opposite forces, by an energy with exact derivatives, and not where it is one part at rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from vitruvian.flesh import (
     self_contact,
 )
 from vitruvian.flesh.krylov import multiply
-from vitruvian.flesh.self_contact import Pairs, couple, find_pairs, movers, strays
+from vitruvian.flesh.self_contact import Pairs, add_normals, couple, find_pairs, movers, strays
 from vitruvian.mesh.shapes import capsule, sphere
 
 H, GAP = 0.01, 0.004
@@ -151,3 +153,27 @@ def test_a_solve_can_ignore_skin_that_touches():
     left = find_pairs(contact, state.x, without=without)
     assert 0 < len(left.vertex) < len(whole.vertex)
     assert not without[left.vertex].any()
+
+
+def test_walls_touch_only_where_they_face_each_other():
+    model, contact, top = two_balls()
+    x = model.lattice.nodes.copy()
+    x[top, 2] -= 0.01
+    pairs = find_pairs(contact, x)
+    skin, normal = contact.embedding.positions(x), np.zeros_like(contact.rest)
+    add_normals(skin, contact.faces, normal)
+    assert len(pairs.vertex) > 4
+    assert np.all(np.sum(normal[pairs.vertex] * pairs.direction, axis=1) < 0.0)
+    inside_out = replace(contact, faces=contact.faces[:, ::-1].copy())  # the same places, facing away
+    assert len(find_pairs(inside_out, x).vertex) == 0
+
+
+def test_only_vertices_asked_for_are_looked_after():
+    model, whole, top = two_balls()
+    upper = whole.rest[:, 2] > 0.0
+    part = self_contact(model.lattice, whole.rest, whole.faces, stiffness=2e7, among=upper)
+    x = model.lattice.nodes.copy()
+    x[top, 2] -= 0.01
+    few, all_of_them = find_pairs(part, x), find_pairs(whole, x)
+    assert 0 < len(few.vertex) < len(all_of_them.vertex)
+    assert np.sort(few.depth) == pytest.approx(np.sort(all_of_them.depth[upper[all_of_them.vertex]]))

@@ -78,10 +78,13 @@ class BoneFlesh:
             self.settle(state, Loads())
         return state
 
-    def settle(self, state: BoneFleshState, loads: Loads) -> Report:
-        """Bring the flesh to balance around the bones where they are now; a motion too large is taken in parts."""
+    def settle(self, state: BoneFleshState, loads: Loads, dt: float = np.inf) -> Report:
+        """Bring the flesh to balance around the bones where they are now; a motion too large is taken in parts.
+
+        dt: the time [s] that it takes, against the tissue's viscosity; without it the flesh comes to rest.
+        """
         goal = bone_poses(self.skeleton, state.bones.q)
-        return self.follower.settle(state, goal, loads)
+        return self.follower.settle(state, goal, loads, dt)
 
     def pull(self, flesh: FleshState, q: Array) -> Array:
         """Generalized force of the attachments on the bones [N m, N], shape (n_v,)."""

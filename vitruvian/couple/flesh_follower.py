@@ -6,8 +6,8 @@
     moved = follower.follow(state, poses, dt, skin=skin, activation=a, skin_force=f)
     moved.positions, moved.velocities, moved.wrenches
 
-Only poses come in: no skeleton is needed. Each call finds quasi-static balance, starting from where the last one left
-off, and costs little when the motion is smooth (see `flesh_predictor`).
+Only poses come in: no skeleton is needed. Each call finds the balance of the tissue's elastic and viscous forces (no
+inertia), starting from where the last one left off, and costs little when the motion is smooth (see `flesh_predictor`).
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from vitruvian.flesh import (
     FleshSolver,
     FleshState,
     Loads,
-    Potential,
     Report,
     Settings,
     embed,
     rest_state,
 )
-from vitruvian.flesh.potential import Motion
+from vitruvian.flesh.viscosity import TISSUE, Drag, viscosity
 from vitruvian.spatial import exp_se3, inverse, log_se3
 
 Array = np.ndarray
 HALVINGS = 2  # times that a motion too large for one solve is cut in half
-PROXIMAL = (0.002, 0.002, 0.004, 0.004, 0.008, 0.016, 0.032, 0.064)  # [s] of proximal steps through a snap
+EASING = (1.0, 1.0, 0.5, 0.5, 0.25, 0.25, 0.1, 0.05, 0.02)  # τ/dt of viscous steps through a snap
 
 
 class Carrier(Protocol):
@@ -67,12 +66,16 @@ class Moved:
 class Follower:
     """Flesh and the skinning of its bones; holds buffers, never state."""
 
-    def __init__(self, model: FleshModel, settings: Settings | None = None) -> None:
+    def __init__(self, model: FleshModel, settings: Settings | None = None, *, relaxation: float = TISSUE) -> None:
+        """relaxation: τ [s] of the tissue's viscosity (see `flesh.viscosity`) in steps that take time."""
+        if not relaxation >= 0.0:
+            raise InputError(f"flesh follower: the relaxation time must not be negative, got {relaxation} s")
         if len(model.attachments.bone) == 0:
             raise InputError("flesh follower: the flesh is attached to no bone")
         self.model = model
         self.solver = FleshSolver(model, settings)
         self.predictor = Predictor(model)
+        self.viscosity, self.relaxation = viscosity(model), relaxation
 
     def start(self, rest_poses: Array) -> FollowState:
         """Undeformed flesh on bones in the poses in which it was attached, shape (n_bones, 4, 4)."""
@@ -101,48 +104,49 @@ class Follower:
             raise InputError(f"flesh follower: dt must be positive, got {dt} s")
         before = skin.positions(state.flesh.x)
         force = None if skin_force is None else skin.nodal_forces(skin_force)
-        report = self.settle(state, np.asarray(poses, float), Loads(activation=activation, force=force))
+        report = self.settle(state, np.asarray(poses, float), Loads(activation=activation, force=force), dt)
         after = skin.positions(state.flesh.x)
         wrenches = self.model.attachments.bone_wrenches(state.flesh.x, state.poses)
         return Moved(after, (after - before) / dt, wrenches, report)
 
-    def settle(self, state: Carrier, goal: Array, loads: Loads, halvings: int = HALVINGS) -> Report:
-        """Balance around bones at `goal`, shape (n_bones, 4, 4); a motion too large for one solve is taken in parts."""
+    def settle(self, state: Carrier, goal: Array, loads: Loads, dt: float = np.inf, halvings: int = HALVINGS) -> Report:
+        """Balance around bones at `goal`, shape (n_bones, 4, 4), reached in `dt` [s]: at rest there without it.
+
+        A motion too large for one solve is taken in parts.
+        """
         kept = state.flesh.copy()
         before = state.poses.copy()
         carried = self.predictor.carry(state.flesh, before, goal, state.trend)
         held = replace(loads, targets=self.model.attachments.targets(goal))
-        report = self.solver.equilibrium(state.flesh, held)
+        report = self.solver.equilibrium(
+            state.flesh, self._viscous(held, self.relaxation / dt, kept.x if carried is None else carried.skinned)
+        )
         if report.converged:
             state.poses[:] = goal
             state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else None
             return report
         state.trend = None
         if halvings == 0:
-            return self._ease(state, goal, held, report)
+            return self._ease(state, goal, held, report, self.relaxation / dt)
         state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure
         middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
-        first = self.settle(state, middle, loads, halvings - 1)
-        second = self.settle(state, goal, loads, halvings - 1)
+        first = self.settle(state, middle, loads, 0.5 * dt, halvings - 1)
+        second = self.settle(state, goal, loads, 0.5 * dt, halvings - 1)
         _add(second, first)
         _add(second, report)
         return second
 
-    def _ease(self, state: Carrier, goal: Array, held: Loads, sofar: Report) -> Report:
-        """Where tissue snaps through, as in a deep crease, follow it down in proximal steps, then balance.
+    def _viscous(self, loads: Loads, share: float, start: Array) -> Loads:
+        """Loads with viscosity, share = τ/dt, against motion from `start`."""
+        return loads if share == 0.0 else replace(loads, drag=Drag(self.viscosity, share, start.copy()))
 
-        Each step minimises the energy plus ‖x − x₀‖²_M/(2 dt²), which is well posed however the body buckles.
-        """
+    def _ease(self, state: Carrier, goal: Array, held: Loads, sofar: Report, share: float) -> Report:
+        """Where tissue snaps through, as in a deep crease, follow it down in viscous steps, then balance."""
         flesh = state.flesh
-        for dt in PROXIMAL:
-            here = flesh.x.copy()
-            report = self.solver.newton.minimise(
-                Potential(self.model, held, Motion(dt, here, here, 0.0, None)), flesh.x, flesh.pressure
-            )
+        for thick in (*(e for e in EASING if e > share), share):
+            report = self.solver.equilibrium(flesh, self._viscous(held, thick, flesh.x))
             _add(report, sofar)
             sofar = report
-        report = self.solver.equilibrium(flesh, held)
-        _add(report, sofar)
         if not report.converged:
             raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
         state.poses[:] = goal

@@ -172,7 +172,7 @@ class MuscleFlesh:
         """The flesh to where the bones are now."""
         state.pair.bones.q[:], state.pair.bones.v[:] = q, v
         if self.inertial is None:
-            report = self.pair.settle(state.pair, loads)
+            report = self.pair.settle(state.pair, loads, self.every * dt)
         else:
             goal = bone_poses(self.stepper.skeleton, q)
             report = self._move(state.flesh, goal, loads, dt)

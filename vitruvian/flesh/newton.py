@@ -3,8 +3,10 @@
 Each step solves (A(p̂) + γ Σ V g gᵀ) δ = −∇L and moves x by α δ. Forces feel p̂ = p + γ c; the pressures themselves move
 to p̂ only while the volumes are off by more than asked, for that disturbs the forces again: one update per Newton step,
 no inner loop. Linear solves go no farther than the goal, the matrix is kept while the residual halves, and is stored in
-float32 (residuals are float64, so the answer does not feel it). The true stiffness is used while cells are sound;
-from a bad start (inverted cells, a failed search) its negative curvature is projected away.
+float32 (residuals are float64, so the answer does not feel it). Where tissue that is about to snap makes the Lagrangian
+lose its convexity, or volumes come right slowly, γ is raised for that solve: the method of multipliers swings to and
+fro unless γ outweighs the negative curvature (Bertsekas 1982, section 2.2). The true stiffness is used while cells are
+sound; from a bad start (inverted cells, a failed search) its negative curvature is projected away.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from vitruvian.flesh.self_contact import couple, no_pairs
 
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
+SLOW = 0.35  # volumes that fall by less than this in two updates of the pressures ask for a larger γ
+HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
 HALVINGS = 12  # of a step that overshoots
 SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between cells
@@ -77,12 +81,13 @@ class Newton:
     def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         """Move x and pressure in place to a minimum of the potential."""
         settings = self.settings
-        gamma, volume = self.model.moduli[:, 5], self.model.lattice.volume
+        volume = self.model.lattice.volume
         # differences of L below this are round-off of its parts, not a rise
-        noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + gamma)))
+        noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + potential.gamma)))
         report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
         now = potential.evaluate(x, pressure)
         before, rough, projected, shift, short = np.inf, False, False, 0.0, 0
+        gaps: list[float] = []
         while True:
             report.residual = _size(now.force)
             report.gap = self._rms(now.gap)
@@ -107,6 +112,10 @@ class Newton:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * settings.residual / report.residual))
             iterations, negative = self._solve(now.force, wanted)
             report.krylov += iterations
+            if negative and not projected and potential.raised < HARDEST:
+                now = self._harden(potential, x, pressure)
+                before, gaps = 0.0, []
+                continue
             while negative and not projected and shift < STIFFEST:
                 # a saddle, as where tissue snaps: as much stiffness more as it takes to go down
                 more = 3.0 * shift if shift > 0.0 else SHIFT
@@ -132,9 +141,19 @@ class Newton:
             before = report.residual if whole and shift == 0.0 else 0.0
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
             now = there
-            if self._rms(now.gap) > settings.gap:
-                pressure += gamma * now.gap
-                now = potential.evaluate(x, pressure)
+            if (gap := self._rms(now.gap)) > settings.gap:
+                pressure += potential.gamma * now.gap
+                gaps.append(gap)
+                if len(gaps) > 2 and gap > SLOW * gaps[-3] and potential.raised < HARDEST:
+                    now = self._harden(potential, x, pressure)
+                    before, gaps = 0.0, []
+                else:
+                    now = potential.evaluate(x, pressure)
+
+    def _harden(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
+        """Raise γ, and look again."""
+        potential.harden(HARDER * potential.raised)
+        return potential.evaluate(x, pressure)
 
     def _stiffen(self, shift: float) -> None:
         """Add `shift` μ h to the diagonal of the matrix."""

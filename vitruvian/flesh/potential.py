@@ -1,6 +1,7 @@
 """The one function that both equilibrium and dynamics minimise, with its force and its stiffness.
 
-    L(x) = Σ cells [V Ψ + V p (J̄ − 1) + V γ/2 c²] + springs + contact − f·x + ½/dt² ‖x − y‖²_M + ½/dt ‖x − x₀‖²_D
+    L(x) = Σ cells [V Ψ + V p (J̄ − 1) + V γ/2 c²] + springs + contact + viscosity − f·x
+           + ½/dt² ‖x − y‖²_M + ½/dt ‖x − x₀‖²_D
 
 with c = J̄ − 1 − (p + p0)/κ, the inertial target y = x₀ + dt v₀ and Rayleigh damping D = α M + β K(x₀); the last two
 terms exist in dynamics only (backward Euler as a minimisation).
@@ -20,6 +21,7 @@ from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.self_contact import Near, Pairs, SelfContact, find_near, find_pairs, movers, no_pairs, strays
 from vitruvian.flesh.stiffness import cell_stiffness
+from vitruvian.flesh.viscosity import Drag
 
 STRAY = 1e-3  # cells that skin must jump to be ignored
 
@@ -33,6 +35,7 @@ class Loads:
     force: np.ndarray | None = None  # on the nodes [N], shape (n_nodes, 3)
     contacts: Sequence[Contact] = ()
     self_contact: SelfContact | None = None  # skin that may touch skin
+    drag: Drag | None = None  # the tissue's viscosity
 
 
 @dataclass
@@ -68,8 +71,22 @@ class Potential:
         n_muscles = max(1, len(model.muscles.names))
         self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
         self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
+        self.moduli = model.moduli  # as in the model, but for γ where it has been raised
+        self.raised = 1.0
         self.near: Near | None = None  # cells near each vertex of the skin that may touch itself
         self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
+
+    @property
+    def gamma(self) -> np.ndarray:
+        """γ of each cell [Pa], shape (n_cells,)."""
+        return self.moduli[:, 5]
+
+    def harden(self, factor: float) -> None:
+        """Raise γ to `factor` times the model's, at most to the bulk modulus; L then has the same minima."""
+        self.raised = factor
+        self.moduli = self.model.moduli.copy()
+        self.moduli[:, 5] = np.minimum(factor * self.moduli[:, 5], self.moduli[:, 3])
+        self.cells = (*self.cells[:3], self.moduli, *self.cells[4:])
 
     def _touching(self, x: np.ndarray) -> Pairs:
         """Skin in skin with the nodes at x."""
@@ -112,7 +129,7 @@ class Potential:
             energy,
             jbar,
         )
-        kappa, p0, gamma = model.moduli[:, 3], model.moduli[:, 4], model.moduli[:, 5]
+        kappa, p0, gamma = self.moduli[:, 3], self.moduli[:, 4], self.moduli[:, 5]
         gap = jbar - 1.0 - (pressure + p0) / kappa
         volumetric = lattice.volume * (pressure * (jbar - 1.0) + 0.5 * gamma * gap * gap)
         parts = [float(np.sum(energy)), float(np.sum(volumetric))]
@@ -125,6 +142,11 @@ class Potential:
             pull = tied.stiffness[:, None] * stretch
             force -= tied.embedding.nodal_forces(pull)
             parts.append(0.5 * float(np.sum(pull * stretch)))
+        if loads.drag is not None:
+            moved = x - loads.drag.start
+            resisted = loads.drag.share * times_vectors(loads.drag.viscosity.matrix, moved)
+            force -= resisted
+            parts.append(0.5 * float(np.sum(resisted * moved)))
         if loads.force is not None:
             force += loads.force
             parts.append(-float(np.sum(loads.force * (x - lattice.nodes))))
@@ -150,6 +172,8 @@ class Potential:
         model, pattern = self.model, self.model.pattern
         tied = self.loads.targets is not None
         scalar = model.ghost + model.springs if tied else model.ghost.copy()
+        if self.loads.drag is not None:
+            scalar = scalar + self.loads.drag.share * self.loads.drag.viscosity.blocks
         if self.motion is not None:
             dt = self.motion.dt
             scalar[pattern.diagonal] += model.node_mass * (1.0 / dt**2 + self.motion.mass_damping / dt)

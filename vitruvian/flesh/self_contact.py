@@ -6,17 +6,17 @@ deep it is and which way is out (as in McAdams et al. 2011). The energy
 
     E = Σ k A/2 φ₋²(X′(x)),   ∂φ/∂x_vertex = F⁻ᵀ ∇φ = u,   ∂φ/∂x_corner = −N u
 
-is a continuous function of the nodes alone: there are no pairs to be found, kept or forgotten. Its forces are opposite
-and, since vertex and X′ are at one place, make no torque. The stiffness is k A u uᵀ between vertex and cell (what φ's
-own curvature adds is left out); the part within a cell goes into the matrix, the part between the two cells is applied
-by itself (`couple`).
+has forces that are opposite and, since vertex and X′ are at one place, make no torque. Its stiffness is k A u uᵀ
+between vertex and cell; the part within a cell goes into the matrix, the part between the two cells is applied by
+itself (`couple`).
 
-A point that is carried back to where it came from is itself and no contact.
+That is an energy of the nodes alone, so nothing is paired, kept or forgotten. Only walls that face each other touch:
+the vertex's own outward normal must point against u. That tells a wall on the other side of a fold from the vertex's
+own surroundings, whichever way the cells between them are folded.
 
-Two things break the energy's smoothness. A cell that folds within itself covers places twice, so that a vertex may find
-itself deep in it though it went through no skin (`strays`); and a vertex between two cells that turn their surfaces
-against each other is pushed to and fro (`movers`). Where Newton's method is held up by such vertices, that solve
-ignores them: `Report.left_out` counts them.
+φ(X′(x)) has kinks where X′ passes from cell to cell, and jumps where a cell folds within itself and covers a place
+twice. Where Newton's method is held up by vertices that jump into tissue (`strays`) or change cells to and fro
+(`movers`), that solve ignores them: `Report.left_out` counts them.
 """
 
 from __future__ import annotations
@@ -41,15 +41,17 @@ MARGIN = 0.1  # of a cell that nodes may move before the cells near each vertex 
 
 @dataclass(frozen=True)
 class SelfContact:
-    """A surface that may touch itself. Built by `self_contact`."""
+    """A surface that may touch itself. Built by `self_contact`. Its n vertices are those looked after and their
+    neighbours."""
 
     lattice: Lattice
     rest: np.ndarray  # vertices of the rest body [m], shape (n, 3)
+    faces: np.ndarray  # outward, shape (m, 3)
     areas: np.ndarray  # of the vertices [m²], shape (n,)
     embedding: Embedding
     level: LevelSet  # φ of the rest body
     open_faces: np.ndarray  # of the cells, shape (n_cells, 6)
-    free: np.ndarray  # vertices that lie in nothing else in the rest body, shape (n,)
+    free: np.ndarray  # vertices that are looked after and lie in nothing else in the rest body, shape (n,)
     stiffness: float  # [Pa/m]
 
 
@@ -107,14 +109,20 @@ def self_contact(
     if not area.sum() > 0.0:
         raise InputError("flesh self-contact: the surface has no area")
     h = lattice.spacing
+    wanted = np.ones(len(rest), bool) if among is None else np.array(among, bool)
+    shown = triangles[wanted[triangles].any(axis=1)]
+    used, number = np.unique(shown, return_inverse=True)
+    if len(used) == 0:
+        raise InputError("flesh self-contact: among names no vertex of any triangle")
     found = SelfContact(
         lattice=lattice,
-        rest=rest,
-        areas=np.bincount(triangles.ravel(), np.repeat(area / 3.0, 3), len(rest)),
-        embedding=embed(lattice, rest),
+        rest=rest[used],
+        faces=number.reshape(-1, 3),
+        areas=np.bincount(triangles.ravel(), np.repeat(area / 3.0, 3), len(rest))[used],
+        embedding=embed(lattice, rest[used]),
         level=mesh_level_set(rest, triangles, h / FINE, band=DEEPEST * h, name="self-contact"),
         open_faces=open_faces(lattice.cell_nodes),
-        free=np.ones(len(rest), bool) if among is None else np.array(among, bool),
+        free=wanted[used],
         stiffness=0.5 * stiffness,  # each side's vertices push
     )
     # skin that lies in skin already at rest (where fingers melt together) would push for ever: it is left out
@@ -170,6 +178,9 @@ def find_pairs(
     listed = find_near(contact, x) if near is None else near
     if len(listed.vertex) == 0:
         return no_pairs()
+    skin = where.positions(x)
+    normal = np.zeros_like(skin)
+    add_normals(skin, contact.faces, normal)
     depth, direction, weights = sunk_vertices(
         x,
         lattice.cell_nodes,
@@ -177,7 +188,7 @@ def find_pairs(
         (lattice.origin, lattice.spacing, lattice.samples, lattice.owner, contact.open_faces),
         (level.values, level.origin, level.spacing),
         contact.rest,
-        (where.nodes, where.weights),
+        (skin, normal),
         listed.vertex,
         listed.cell,
     )
@@ -214,6 +225,18 @@ def movers(before: Pairs, after: Pairs, n: int) -> np.ndarray:
     found = np.zeros(n, bool)
     found[np.setxor1d(*(p.vertex * cells + p.cell[:, 1] for p in (before, after))) // cells] = True
     return found
+
+
+@njit(cache=True)
+def add_normals(skin, faces, out):
+    """Add to each vertex twice the area vectors of its triangles [m²]."""
+    for f in range(len(faces)):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        across = np.cross(skin[b] - skin[a], skin[c] - skin[a])
+        for i in range(3):
+            out[a, i] += across[i]
+            out[b, i] += across[i]
+            out[c, i] += across[i]
 
 
 @njit(cache=True)

@@ -72,15 +72,16 @@ def near_cells(x, cell_nodes, open_face, skin, own, free, margin, low, size, cou
 
 
 @njit(cache=True, parallel=True)
-def sunk_vertices(x, cell_nodes, cells, lattice, level, rest, embedding, vertex, cell):
-    """For vertices and cells: depth −φ(X′) [m], 0 where the vertex is not in the cell's tissue; u; weights of X′.
+def sunk_vertices(x, cell_nodes, cells, lattice, level, rest, surface, vertex, cell):
+    """For vertices and cells: depth −φ(X′) [m], 0 where the vertex is not in the cell's tissue or the walls do not face
+    each other; u; weights of X′.
 
-    lattice: origin, spacing, samples, owner, open faces of the cells; level: values, origin, spacing of φ; embedding:
-    nodes and weights of the vertices.
+    lattice: origin, spacing, samples, owner, open faces of the cells; level: values, origin, spacing of φ; surface:
+    the vertices as they are now and their outward normals.
     """
     origin, h, samples, owner, open_face = lattice
     values, corner_of_level, pitch = level
-    nodes, weights = embedding
+    skin, normal = surface
     n = len(vertex)
     depth, out, blend = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 8))
     for chunk in prange((n + 255) // 256):
@@ -90,9 +91,8 @@ def sunk_vertices(x, cell_nodes, cells, lattice, level, rest, embedding, vertex,
         for m in range(256 * chunk, min(256 * chunk + 256, n)):
             v, c = vertex[m], cell[m]
             for i in range(3):
-                at[i] = 0.0
+                at[i] = skin[v, i]
                 for a in range(8):
-                    at[i] += weights[v, a] * x[nodes[v, a], i]
                     corner[a, i] = x[cell_nodes[c, a], i]
             if not carried_back(corner, at, AROUND if open_face[c].any() else 0.0, place, f):
                 continue
@@ -112,10 +112,14 @@ def sunk_vertices(x, cell_nodes, cells, lattice, level, rest, embedding, vertex,
             phi, known = distance(values, corner_of_level, pitch, point, slope)
             if not known or phi >= 0.0:
                 continue
-            depth[m] = -phi
             invert(f, inverse)  # ∂ξ/∂x
+            facing = 0.0
             for i in range(3):
                 out[m, i] = h * (inverse[0, i] * slope[0] + inverse[1, i] * slope[1] + inverse[2, i] * slope[2])
+                facing += out[m, i] * normal[v, i]
+            if facing >= 0.0:
+                continue
+            depth[m] = -phi
             for a in range(8):
                 w = 1.0
                 for b in range(3):

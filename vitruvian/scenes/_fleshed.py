@@ -21,6 +21,7 @@ from vitruvian.couple.muscle_flesh import MuscleFlesh, WrapState
 from vitruvian.flesh import (
     Contact,
     Loads,
+    SelfContact,
     Settings,
     cell_strain,
     embed,
@@ -105,15 +106,16 @@ class FleshedBody(BodySimulation):
         inertial: Inertial | None = None,
         every: int = 1,
         two_way: bool = True,
+        touching: SelfContact | None = None,
         look: Look = Look(),  # noqa: B008 - frozen
         flesh_measures: Sequence[FleshMeasure] = (),
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
         **rest: Any,
     ) -> None:
-        """cover: the skin to be drawn; bellies: likewise; props: meshes moved
-        by `outside`; rest: as for `BodySimulation`."""
+        """cover: the skin to be drawn; bellies: likewise; touching: skin that may touch itself; props: meshes moved by
+        `outside`; rest: as for `BodySimulation`."""
         super().__init__(body, q, **rest)
-        self.flesh, self.outside = flesh, outside or (lambda time: Outside())
+        self.flesh, self.outside, self.touching = flesh, outside or (lambda time: Outside()), touching
         self.wrap = MuscleFlesh(
             self.stepper, flesh.model, settings=settings, inertial=inertial, every=every, two_way=two_way
         )
@@ -184,7 +186,7 @@ class FleshedBody(BodySimulation):
         force = None
         if self.wrap.inertial is not None:
             force = model.node_mass[:, None] * (self.body.skeleton.gravity + now.weight)
-        return Loads(activation=activation, force=force, contacts=tuple(now.contacts))
+        return Loads(activation=activation, force=force, contacts=tuple(now.contacts), self_contact=self.touching)
 
     def stage(self) -> Stage:
         stage = super().stage()

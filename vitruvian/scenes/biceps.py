@@ -26,7 +26,7 @@ from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
-from vitruvian.flesh import Settings, embed, preset
+from vitruvian.flesh import Settings, embed, preset, self_contact
 from vitruvian.mesh import cylinder, join, moved
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside, section_area
@@ -44,6 +44,10 @@ ALIVE = (*FLEXORS, "brachioradialis_01_l", "triceps_brachii_01_l", "triceps_brac
          "coracobrachialis_01_l")  # fmt: skip
 FROM, TO, UNDER = 0.16, 1.0, 1.44  # the part of the body that is simulated: between these in x, above this in z [m]
 ELBOW = 0.45  # x of skin that belongs to the upper arm ends here [m]
+CREASE, FIRM = (
+    0.16,
+    3e7,
+)  # around the elbow, where skin may touch skin [m]; how firmly [Pa/m]: soft tissue needs no more
 HELD, LAST = 10.0, 110.0  # elbow angles [degrees]
 ANCHOR = np.array([1.35, 0.75, 1.56])  # where the cable is fixed [m]
 CUFF = np.array([0.23, 0.0, 0.0])  # where it pulls, in the ulna's frame [m]
@@ -95,6 +99,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         at = sleeve.positions(state.wrap.flesh.x)
         return section_area(at, arm_faces, 0.4 * upper + 0.6 * lower, lower - upper)
 
+    fold = bone_poses(skeleton, body.default_q)[skeleton.index("Ul_l"), :3, 3]
+    near = np.linalg.norm(skin.vertices - fold, axis=1) < CREASE
     flexors = [body.muscles.names.index(n) for n in FLEXORS]
     pcsa = body.muscles.pcsa[flexors]
     still = np.array([skeleton.names[b] not in MOVING for b in skeleton.dof_bone])
@@ -107,6 +113,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         outside=outside,
         settings=Settings(newton=30),
         every=2,
+        touching=self_contact(flesh.model.lattice, skin.vertices, skin.faces, among=near, stiffness=FIRM),
         look=Look(
             colour=parameters["colour"],
             opacity=0.35,
