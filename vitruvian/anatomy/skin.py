@@ -36,6 +36,7 @@ from vitruvian.mesh.levelset import (
 from vitruvian.mesh.remesh import relaxed
 from vitruvian.mesh.repair import closed_mesh
 from vitruvian.mesh.shapes import sphere
+from vitruvian.mesh.smooth import split
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -51,7 +52,7 @@ DIGIT, FINGERTIP, FINE = (
 CROTCH = 0.10  # below the hip joints [m]
 MADE_BY = (  # what a kept skin depends on
     *(f"anatomy/{module}" for module in ("skin", "skin_data", "skin_pose", "skin_swell")),
-    *(f"mesh/{module}" for module in ("crossing", "distance", "levelset", "remesh", "repair", "shapes")),
+    *(f"mesh/{module}" for module in ("crossing", "distance", "levelset", "remesh", "repair", "shapes", "smooth")),
 )
 RIBS = ("Rb", "Cc", "Ste")
 
@@ -182,10 +183,11 @@ def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float)
         np.concatenate([bones[n][0] for n in trunk]),
     )
     vertices, move = posed_vertices(mesh, marks)
-    vertices = over_bones(vertices, mesh.faces, bones)
+    vertices, skin_faces = split(vertices, mesh.faces)  # or the tip of a bone comes out between vertices
+    vertices = over_bones(vertices, skin_faces, bones)
     everything = np.concatenate([vertices, *(v for v, _ in bones.values())])
     level = empty_level_set(everything.min(axis=0), everything.max(axis=0), spacing, max(2.5 * spacing, 0.02))
-    add_mesh(level, vertices, mesh.faces, crossing=True, name="posed skin")
+    add_mesh(level, vertices, skin_faces, crossing=True, name="posed skin")
     for centre, radius in mesh.eyes:  # eyeballs fill their sockets
         ball, faces = sphere(1.0)
         add_mesh(level, move(centre + radius * ball), faces, name="eye")

@@ -3,16 +3,18 @@
 Where a bone with the muscle and fat that always lie over it reaches through the surface, the surface must move out.
 Moved point by point it would show every rib; so the outward way d of each vertex is the smoothest that is enough:
 
-    d <- max(need(v + d n), S d),      S: averaging over neighbours within some centimetres,
-repeated, which stretches a membrane over the needs. Hands, feet and head are left as they are. Each gluteus maximus,
-which the muscle table gives no more than a line or two, counts as an ellipsoid over its sitting bone.
+    d <- max(need, S d),      S: averaging over neighbours
+repeated, which stretches a membrane over the needs: how far along its normal each vertex must go to leave the bone.
+Hands, feet and head are left as they are. Each gluteus maximus, which the muscle table gives no more than a line or
+two, counts as an ellipsoid over its sitting bone.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from vitruvian.mesh.levelset import add_mesh, empty_level_set
+from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
 from vitruvian.mesh.remesh import neighbour_average, vertex_normals
 from vitruvian.mesh.shapes import sphere
 
@@ -27,20 +29,14 @@ OVER = {
 # Gluteus maximus: middle against the hip joint's height and the back of the pelvis, half-axes [m]; 4 to 6 cm thick.
 SEAT_OUT, SEAT_IN, SEAT_DOWN, SEAT_AXES = 0.075, 0.018, 0.035, np.array([0.066, 0.070, 0.082])
 GRID, BAND = 0.006, 0.04  # [m]
-ROUNDS, SPREAD = 7, 2  # of the membrane, and averages in each
-SMOOTH = 0.7  # part of the way to the neighbours' average in each
+ARM = ("Hu_", "Ul_", "Rad_")  # bones with sharp ends under thin skin
+ROUNDS = 12, 40  # of the membrane, elsewhere and on arms: it spreads over the root of this many edges
+BLUNT = 2  # rings of neighbours that share a need, on arms
+FARTHEST, PITCH = 0.04, 0.001  # of a need, and how finely it is found [m]
 
 
 def over_bones(vertices: Array, faces: Array, bones: dict[str, Shape]) -> Array:
     """Vertices [m] (n, 3) of a skin moved outward so that bones are covered, smoothly."""
-    level = empty_level_set(vertices.min(axis=0), vertices.max(axis=0), GRID, BAND)
-    for name, (points, triangles) in bones.items():
-        over = next((OVER[k] for k in sorted(OVER, key=len, reverse=True) if name.startswith(k)), None)
-        if over is not None:
-            add_mesh(level, points, triangles, grow=over, crossing=True, name=f"bone '{name}'")
-    for centre in _seats(bones):
-        ball, ball_faces = sphere(1.0)
-        add_mesh(level, centre + SEAT_AXES * ball, ball_faces, name="gluteus maximus")
     average = neighbour_average(len(vertices), faces)
     normal = vertex_normals(vertices, faces)
     for _ in range(4):  # folds in a posed skin have wild normals
@@ -50,14 +46,50 @@ def over_bones(vertices: Array, faces: Array, bones: dict[str, Shape]) -> Array:
     crotch = vertices[:, 2] < bones["Pel"][0][:, 2].min() + 0.05 if "Pel" in bones else np.zeros(len(vertices), bool)
     inner = crotch & (np.abs(vertices[:, 0]) < 0.1) & (-np.sign(vertices[:, 0]) * normal[:, 0] > 0.3)
     way = np.zeros(len(vertices))
-    for _ in range(ROUNDS):
-        for _ in range(SPREAD):
-            way = (1.0 - SMOOTH) * way + SMOOTH * (average @ way)
-        way[inner] = 0.0
-        way = way + np.maximum(-level(vertices + way[:, None] * normal), 0.0)
-    way = average @ (average @ way)
+    for names, rings, rounds in (
+        ([n for n in bones if n.startswith(ARM)], BLUNT, ROUNDS[1]),
+        ([n for n in bones if not n.startswith(ARM)], 0, ROUNDS[0]),
+    ):
+        level = empty_level_set(vertices.min(axis=0), vertices.max(axis=0), GRID, BAND)
+        for name in names:
+            over = next((OVER[k] for k in sorted(OVER, key=len, reverse=True) if name.startswith(k)), None)
+            if over is not None:
+                add_mesh(level, *bones[name], grow=over, crossing=True, name=f"bone '{name}'")
+        for centre in _seats({n: bones[n] for n in names}):
+            ball, ball_faces = sphere(1.0)
+            add_mesh(level, centre + SEAT_AXES * ball, ball_faces, name="gluteus maximus")
+        need = np.where(inner, 0.0, _need(level, vertices, normal))
+        way = np.maximum(way, _membrane(need, faces, average, rings, rounds))
+    way = average @ way
     way[inner] = 0.0
     return vertices + way[:, None] * normal
+
+
+def _need(level: LevelSet, vertices: Array, normal: Array) -> Array:
+    """How far along its normal each vertex must go until it is out for the first time [m], shape (n,)."""
+    need, covered = np.zeros(len(vertices)), np.ones(len(vertices), bool)
+    for far in np.arange(0.0, FARTHEST, PITCH):
+        left = np.flatnonzero(covered)
+        covered[left] = level(vertices[left] + far * normal[left]) < 0.0
+        need[covered] = far + PITCH
+    return need
+
+
+def _membrane(need: Array, faces: Array, average: csr_matrix, rings: int, rounds: int) -> Array:
+    """The smooth way that is enough [m], shape (n,). A membrane over a point is a spike; so each vertex needs what its
+    neighbours need, `rings` of them, and what comes out is rounded off."""
+    for _ in range(rings):
+        widest = need.copy()
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            np.maximum.at(widest, faces[:, a], need[faces[:, b]])
+            np.maximum.at(widest, faces[:, b], need[faces[:, a]])
+        need = widest
+    way = need
+    for _ in range(rounds):
+        way = np.maximum(need, average @ way)
+    for _ in range(2 * rings):
+        way = average @ way
+    return way
 
 
 def _seats(bones: dict[str, Shape]) -> list[Array]:
