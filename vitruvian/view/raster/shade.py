@@ -1,6 +1,7 @@
 """Colour of every pixel: what each sample sees, layers that let light through in front of it, and the eye's response.
 
-Layers are mixed from back to front. Samples are averaged after the tone curve (Khronos PBR Neutral, which leaves mid
+Layers are mixed from back to front. Of a translucent skin only the nearest sheet counts: where limbs, fingers or folds
+lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone curve (Khronos PBR Neutral, which leaves mid
 tones as they are), so that bright edges stay smooth.
 """
 
@@ -126,6 +127,8 @@ def shade_band(
                             g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
                             b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
                         end = start
+                        if _behind_its_own(k, layer_owner[y - top, x, s], c_finish):
+                            continue
                         at = pane_of[k]
                         keep = 1.0 - pane_colour[at, 3]
                         r = r * keep + pane_colour[at, 0]
@@ -138,6 +141,19 @@ def shade_band(
             out[y, x, 0] = ENCODED[int(min(max(red / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 1] = ENCODED[int(min(max(green / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 2] = ENCODED[int(min(max(blue / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+
+
+@njit(cache=True, nogil=True)
+def _behind_its_own(k, owner, finish):
+    """Whether a nearer layer than the k-th is of the same make and no water."""
+    here = finish[owner[k]]
+    if here[3] > 0.0:
+        return False
+    for j in range(k):
+        there = finish[owner[j]]
+        if there[0] == here[0] and there[1] == here[1] and there[2] == here[2] and there[3] == here[3]:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
