@@ -1,13 +1,15 @@
 """Backstroke: on the back, arms in turn, six-beat kick.
 
 vitruvian run backstroke --view
-
-By joint torques no stronger than the muscles: driven by muscles (`--set actuation=muscles`) he comes to a stop.
+vitruvian run backstroke --set actuation=inverse-dynamics
 """
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import stroke_scene
-from vitruvian.scenes._swim_drive import BY_TORQUES
+from dataclasses import replace
 
-scene = stroke_scene("backstroke", "a human swims the backstroke", changed=BY_TORQUES)
+from vitruvian.scenes._swim import PARAMETERS, stroke_scene
+
+CALM = {"rate": replace(PARAMETERS["rate"], default=0.6)}  # the muscles do not follow a much faster one
+
+scene = stroke_scene("backstroke", "a human swims the backstroke", seconds=5.0, changed=CALM)
