@@ -29,8 +29,8 @@ PARAMETERS = {
 # for scenes that ask for more than the muscles can give
 BY_TORQUES = {"actuation": replace(PARAMETERS["actuation"], default="inverse-dynamics")}
 
-# on a straight course: the roll is held firmly, nothing bends the spine, and the trunk is kept flat
-STRAIGHT = Reflexes(heading=1.0, turning=0.5, largest_bank=0.3, bank=1.0, trim=0.0, bend=0.0, level=0.05)
+# on a straight course nothing bends the spine, and a bank may be larger as it never lasts
+STRAIGHT = Reflexes(largest_bank=0.3, bend=0.0)
 # arms that move together roll him little; answers come a stroke late and must be gentle, or he sways more and more
 TOGETHER = replace(STRAIGHT, heading=0.4, turning=0.2, bank=0.4)
 

@@ -1,11 +1,10 @@
 """A right angle: the pilot is given a heading to the left and turns the swimmer there.
 
-He banks by where his arms go and bends towards the new heading: 10 to 15 degrees a stroke. With `arm` the arm on the
-inner side is held straight while the heading is far off, as Si has it for sharp turns, ahead or stretched out to the
-side; one arm alone cannot hold the roll for more than two or three strokes.
+The arm on the inner side is held straight while the heading is far off, as Si has it for sharp turns, stretched out to
+the side; spine and neck bend towards the new heading and the legs trail to that side.
 
     vitruvian run swim-turn --set angle=-90
-    vitruvian run swim-turn --set arm=aside
+    vitruvian run swim-turn --set arm=free      both arms swim on, and he turns more slowly
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ scene = Scene(
     parameters={
         **PARAMETERS,
         "angle": Parameter(90.0, "to turn by, positive to the left", "deg", low=-170.0, high=170.0),
-        "arm": Parameter("free", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
+        "arm": Parameter("aside", "where the inner arm is held straight during the turn", choices=("free", *ARMS)),
         "at": Parameter(1.0, "when the turn begins", "s", low=0.0, high=60.0),
     },
     qualities=QUALITIES,

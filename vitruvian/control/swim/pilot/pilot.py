@@ -30,7 +30,6 @@ class PilotState:
     trail: Array = field(default_factory=empty_trail)
     drift: float = 0.0  # bank that has built up against a steady error [rad]
     bank: float = 0.0  # wanted [rad]
-    trim: float = 0.0  # of the arms, that has built up against a steady roll [rad]
     holding: str = ""  # the arm held in a sharp turn
     held: Array = field(default_factory=lambda: np.zeros(2))  # how far torques hold left and right arm, 0..1
     amount: Array = field(default_factory=lambda: np.zeros(len(POSTURES)))  # of each posture [rad]
@@ -92,11 +91,12 @@ class Pilot:
         if self.target is not None:
             own.wanted_heading = heading_to(self.pool.check(self.target(time)), course.place)
         own.bank, own.drift = bank_wanted(g, course, own.wanted_heading, own.drift, dt)
-        arms, own.trim = arms_for(g, course, own.bank, own.trim, dt)
+        arms = arms_for(g, course, own.bank)
+        bend = (g.sharp_bend if own.holding else g.bend) * own.bank
         arch = arch_for(g, course, own.wanted_height)
         inner = float(own.holding == "left arm") - float(own.holding == "right arm")  # 1: the left one
         side = -1.0 if supine else 1.0
-        amount = [g.bend * own.bank * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
+        amount = [bend * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
         own.amount = min(1.0, 3.0 * course.known) * side * np.array(amount)  # fades in over half a stroke
         return course
 

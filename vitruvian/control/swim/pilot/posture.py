@@ -1,6 +1,6 @@
 """Ways in which a swimmer can change his posture while he swims on, as joint turns and as muscle lengths.
 
-    bend    the spine, to the left
+    bend    the spine to the left, the neck by half of it, and the legs trail to the left by as much
     twist   the chest against the pelvis, to the left
     arch    spine and neck backwards, half each, and the hips by 0.6 of it
     left arm, right arm    its whole path turned to the left about the chest's front-to-back axis
@@ -21,6 +21,8 @@ from vitruvian.skeleton import Skeleton, bone_poses, integrate
 
 Array = np.ndarray
 POSTURES = ("bend", "twist", "arch", "left arm", "right arm")
+LEGS = 1.0  # [rad] of swing to the side per radian of bend
+NECKS = 0.5  # [rad] of bend of the neck per radian of the spine's
 HIPS = 0.6  # [rad] of extension per radian of arch
 SPINE = (*(f"L{i}" for i in range(5, 0, -1)), *(f"T{i}" for i in range(12, 0, -1)))
 NECK = (*(f"C{i}" for i in range(7, 0, -1)), "Sku")
@@ -65,6 +67,10 @@ def _turn(s: Skeleton, q: Array, posture: str) -> Array:
     out = np.zeros(s.n_v)
     if posture in ("bend", "twist"):
         out += _along(s, SPINE, 1 if posture == "bend" else 2)
+        if posture == "bend":
+            out += NECKS * _along(s, NECK, 1)
+            for bone in ("Fe_l", "Fe_r"):
+                out[s.v_slice(bone).start + 1] = -LEGS
     elif posture == "arch":
         out -= 0.5 * (_along(s, SPINE, 0) + _along(s, NECK, 0))
         for bone in ("Fe_l", "Fe_r"):

@@ -1,14 +1,14 @@
 """Reflexes that keep a swimmer on his course: from what he feels to what he does about it.
 
-A swimmer turns to the side that he rolls down: he rides with his head up by 10 to 20 degrees, so the water lifts him
-along his back, and a rolled back points aside (an aeroplane's bank). What rolls him is where his arms go: an arm that
-passes wide of the shoulder presses its side up. So the heading asks for a bank, and the bank for the arms:
+Two things turn him. A bend: spine and neck curve to the side where he wants to go and the legs trail to that side, a
+rudder. And a bank: he rides with his head up by 5 to 10 degrees, so the water lifts him along his back, and a rolled
+back points aside (an aeroplane's). A bend rolls him the other way, and what rolls him back is where his arms go: an arm
+that passes wide of the shoulder presses its side up. So the heading asks for a bank and a bend, the bank for the arms:
     bank* = k_h (heading* - heading) + k_i integral - k_r turning,     within the largest bank
-    bend  = k_s bank*,                                                 the spine, to the side where he wants to go
-    arms  = k_b (roll - bank*) + k_t integral,                         the paths of the arms turned to the left
+    bend  = k_s bank*,                                                 more with an arm held straight on that side
+    arms  = k_b (roll - bank*),                                        the paths of the arms turned to the left
     arch  = k_p (pitch* - pitch) + k_z (z* - z) - k_d z'
-A bend turns him as well (Si 2013, section 6.2), and rolls him the other way, which steadies the bank. The docs have the
-table of what each posture was measured to do.
+The docs have what was measured.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ Array = np.ndarray
 class Reflexes:
     """Gains and bounds."""
 
-    heading: float = 0.6  # k_h [rad/rad]
+    heading: float = 1.0  # k_h [rad/rad]
     drift: float = 0.15  # k_i [1/s]: against what stays off
     turning: float = 0.5  # k_r [s]
-    largest_bank: float = 0.18  # [rad]; beyond 0.5 the arms cannot right him any more
-    bend: float = 2.7  # k_s [rad/rad]
-    bank: float = 0.8  # k_b [rad/rad]
-    trim: float = 0.4  # k_t [1/s]: against what rolls him steadily
-    largest_trim: float = 0.4  # [rad]
+    largest_bank: float = 0.2  # [rad]; beyond 0.5 the arms cannot right him any more
+    bend: float = 0.7  # k_s [rad/rad]
+    sharp_bend: float = 2.25  # k_s while one arm is held straight, which rolls him to its side
+    bank: float = 1.0  # k_b [rad/rad]
     largest_arms: float = 0.5  # [rad]
     pitch: float = 2.0  # k_p [rad/rad]
-    level: float = 0.1  # [rad] head up, the pitch to keep: flatter, the hips must flex so far that the legs brake
+    level: float = 0.05  # [rad] head up, the pitch to keep: flatter, the hips must flex so far that the legs brake
     depth: float = 1.0  # k_z [rad/m]
     sinking: float = 0.5  # k_d [rad s/m]
     largest_arch: float = 0.6  # [rad]
@@ -47,9 +46,7 @@ class Reflexes:
     speed: float = 0.5  # stroke rate per speed missing [1/s per m/s], each second
 
 
-def bank_wanted(
-    g: Reflexes, course: Course, heading: float, drift: float, dt: float, *, sharp: bool = False
-) -> tuple[float, float]:
+def bank_wanted(g: Reflexes, course: Course, heading: float, drift: float, dt: float) -> tuple[float, float]:
     """Bank [rad], left side down, that leads to a heading [rad]; and the integral [rad] after dt [s]."""
     most = g.largest_bank
     off = wrapped(heading - course.heading)
@@ -59,12 +56,9 @@ def bank_wanted(
     return float(np.clip(bank, -most, most)), drift
 
 
-def arms_for(g: Reflexes, course: Course, bank: float, trim: float, dt: float) -> tuple[float, float]:
-    """How far the arms' paths turn to the left [rad], for a bank [rad]; and the integral [rad] after dt [s]."""
-    off = course.roll - bank
-    if course.known > 1.0 - 1e-6:
-        trim = float(np.clip(trim + g.trim * off * dt, -g.largest_trim, g.largest_trim))
-    return float(np.clip(g.bank * off + trim, -g.largest_arms, g.largest_arms)), trim
+def arms_for(g: Reflexes, course: Course, bank: float) -> float:
+    """How far the arms' paths turn to the left [rad], for a bank [rad]."""
+    return float(np.clip(g.bank * (course.roll - bank), -g.largest_arms, g.largest_arms))
 
 
 def arch_for(g: Reflexes, course: Course, height: float) -> float:
