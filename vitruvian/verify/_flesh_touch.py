@@ -23,6 +23,8 @@ from vitruvian.verify.book import Finding, claim
 SPACING = 0.03
 KNEE, HIP = 0.5, 1.0  # [m], between them the thighs
 AROUND_ELBOW = 0.16  # [m]
+AROUND_SHOULDER = 0.35  # [m]
+LET_DOWN = 5.0 * np.arange(1, 18)  # of the upper arm [degrees]
 FOLD = np.deg2rad(4.5 * np.arange(1, 28))  # steps of a limb that flexes to 121.5 degrees
 
 
@@ -137,6 +139,44 @@ def thighs_pressed_together_stay_apart() -> Finding:
     detail = (
         f"{1e3 * thick:.0f} mm and {1e6 * volume:.0f} cm³ against {1e3 * free_thick:.0f} mm and "
         f"{1e6 * free_volume:.0f} cm³ without contact; most Newton steps {newton}"
+    )
+    return Finding.error(thick / SPACING if settled else np.inf, 0.25, detail=detail)
+
+
+@claim
+def an_arm_that_comes_down_stays_out_of_the_trunk() -> Finding:
+    """Thickness of what arm and trunk share with the arm let down by 85 degrees, in cells, every step in balance."""
+    body = human(pelvis="fixed")
+    flesh = body_flesh(body, spacing=SPACING)
+    skeleton, lattice = body.skeleton, flesh.model.lattice
+    vertices, faces = flesh.skin.vertices, flesh.skin.faces
+    shoulder = bone_poses(skeleton, body.default_q)[skeleton.index("Hu_l"), :3, 3]
+    near = (vertices[:, 0] > 0.05) & (np.linalg.norm(vertices - shoulder, axis=1) < AROUND_SHOULDER)
+    contact, skin = self_contact(lattice, vertices, faces, among=near), embed(lattice, vertices)
+    at, found, newton, settled = skeleton.q_start[skeleton.index("Hu_l")], [], [], True
+    for touch in (contact, None):
+        pair = BoneFlesh(skeleton, flesh.model)
+        state = pair.start(body.default_q)
+        for degrees in LET_DOWN:
+            half = 0.5 * np.deg2rad(degrees)
+            turn = np.array([np.cos(half), 0.0, np.sin(half), 0.0])  # about the forward axis
+            state.bones.q[at : at + 4] = quaternion_product(body.default_q[at : at + 4], turn)
+            try:
+                report = pair.settle(state, Loads(self_contact=touch))
+            except Diverged:
+                settled = settled and touch is None
+                break
+            if touch is not None:
+                newton.append(report.newton)
+                settled = settled and report.converged
+        parts = overlap_parts(skin.positions(state.flesh.x), faces)
+        parts = [p for p in parts if p[0][0] > 0.05 and np.linalg.norm(p[0] - shoulder) < 0.4]
+        found.append((sum(p[1] for p in parts), max((p[2] for p in parts), default=0.0)))
+    (volume, thick), (free_volume, free_thick) = found
+    detail = (
+        f"{len(newton)} of {len(LET_DOWN)} steps; {1e3 * thick:.0f} mm (measured to 4) and {1e6 * volume:.0f} cm³ "
+        f"against {1e3 * free_thick:.0f} mm and {1e6 * free_volume:.0f} cm³ without contact; Newton steps: mean "
+        f"{np.mean(newton):.0f}, most {max(newton)}"
     )
     return Finding.error(thick / SPACING if settled else np.inf, 0.25, detail=detail)
 

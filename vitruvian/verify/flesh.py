@@ -43,6 +43,7 @@ from vitruvian.verify._flesh_exact import (
 )
 from vitruvian.verify._flesh_touch import (
     a_folded_limb_finds_balance_in_every_step,
+    an_arm_that_comes_down_stays_out_of_the_trunk,
     no_cell_of_the_flesh_lies_wholly_in_bone,
     the_elbow_of_the_body_flexes_to_120_degrees,
     thighs_pressed_together_stay_apart,
@@ -51,6 +52,7 @@ from vitruvian.verify._flesh_touch import (
 
 __all__ = [
     "a_folded_limb_finds_balance_in_every_step",
+    "an_arm_that_comes_down_stays_out_of_the_trunk",
     "assembled_forces_and_stiffness_are_derivatives",
     "attachment_forces_balance_the_skin",
     "attachment_jacobian_is_the_derivative_of_the_pull",
