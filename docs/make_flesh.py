@@ -76,12 +76,16 @@ def flexed(folder: Path) -> np.ndarray:
         body = human(pelvis="fixed")
         skin = body_skin(human())
         flesh = body_flesh(body, spacing=0.03, skin=skin, material=preset("soft"), ties="footprints")
+        placed = bone_poses(body.skeleton, body.default_q)
+        bends = [placed[body.skeleton.index(b), :3, 3] for b in ("Ul_l", "Ul_r", "Tfp_l", "Tfp_r")]
+        near = np.min([np.linalg.norm(skin.vertices - b, axis=1) for b in bends], axis=0) < 0.14
+        contact = self_contact(flesh.model.lattice, skin.vertices, skin.faces, among=near, stiffness=3e7)
         pair = BoneFlesh(body.skeleton, flesh.model, Settings(newton=40))
         state = pair.start(body.default_q)
         way = difference(body.skeleton, body.default_q, pose(body, {"elbow": 90, "knee": 40}))
         for part in np.linspace(0.0, 1.0, 13)[1:]:
             state.bones.q[:] = integrate(body.skeleton, body.default_q, way, part)
-            pair.settle(state, Loads())
+            pair.settle(state, Loads(self_contact=contact))
         np.save(kept, embed(flesh.model.lattice, skin.vertices).positions(state.flesh.x))
     return np.load(kept)
 
