@@ -5,6 +5,10 @@ vitruvian run breaststroke --view
 
 from __future__ import annotations
 
-from vitruvian.scenes._swim import stroke_scene
+from dataclasses import replace
 
-scene = stroke_scene("breaststroke", "a human swims the breaststroke", "")
+from vitruvian.scenes._swim import PARAMETERS, stroke_scene
+
+RATE = {"rate": replace(PARAMETERS["rate"], default=0.75)}  # of 0.6, 0.75 and 0.9, by muscles in still water
+
+scene = stroke_scene("breaststroke", "a human swims the breaststroke", "", 4.1, changed=RATE)
