@@ -25,10 +25,6 @@ PARAMETERS = {
     "pilot": Parameter(True, "reflexes that keep heading and depth"),
 }
 
-
-# for scenes that ask for more than the muscles can give
-BY_TORQUES = {"actuation": replace(PARAMETERS["actuation"], default="inverse-dynamics")}
-
 # on a straight course nothing bends the spine, and a bank may be larger as it never lasts
 STRAIGHT = Reflexes(largest_bank=0.3, bend=0.0)
 # arms that move together roll him little; answers come a stroke late and must be gentle, or he sways more and more

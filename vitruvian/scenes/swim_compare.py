@@ -84,7 +84,7 @@ scene = Scene(
     name="swim-compare",
     summary="six swimmers side by side: CPG, spline, inverse dynamics, PD, skinning, still water",
     answers="Si 2013, table 7.1",
-    seconds=2.3,
+    seconds=4.3,
     build=build,
     check=check,
     parameters={**PARAMETERS, "flesh": replace(PARAMETERS["flesh"], default="elements")},
