@@ -26,7 +26,7 @@ MOMENTS: dict[str, list[str]] = {
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
     "crawl": ["--at", "2.35"],
-    "butterfly": ["--at", "2.54"],
+    "butterfly": ["--at", "3.05"],
     "drop": ["--at", "0.15"],
     "swim-turn": ["--at", "6", "--camera", "top"],
     "swim-follow": ["--at", "5", "--camera", "top"],
