@@ -1,8 +1,8 @@
 """Colour of every pixel: what each sample sees, layers that let light through in front of it, and the eye's response.
 
 Layers are mixed from back to front. Of a translucent skin only the nearest sheet counts: where limbs, fingers or folds
-lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone curve (Khronos PBR Neutral, which leaves mid
-tones as they are), so that bright edges stay smooth.
+lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone curve
+(Khronos PBR Neutral, which leaves mid tones as they are), so that bright edges stay smooth.
 """
 
 from __future__ import annotations
