@@ -255,7 +255,17 @@ def test_a_slow_start_is_explained_on_stderr_only(here, capsys, monkeypatch, nap
     monkeypatch.setattr(output, "PATIENCE_SECONDS", 0.1 if naps else 30.0)
     assert invoke(["run", "pendulum", "--seconds", "0.1", "--json"]) == 0
     said = capsys.readouterr()
-    assert ("compiled on the first run" in said.err) == bool(naps)
+    assert ("compiles kernels" in said.err) == bool(naps)
+    assert len(said.out.splitlines()) == 1
+
+
+def test_without_a_terminal_lines_tell_how_far_a_run_is(here, capsys, monkeypatch):
+    from vitruvian.cli import output
+
+    monkeypatch.setattr(output, "TELL_SECONDS", 0.0)
+    assert invoke(["run", "pendulum", "--seconds", "0.1", "--json"]) == 0
+    said = capsys.readouterr()
+    assert " of 0.1 s" in said.err
     assert len(said.out.splitlines()) == 1
 
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 REFRESH_SECONDS = 0.1
+TELL_SECONDS = 30.0  # between lines where there is no terminal
 PATIENCE_SECONDS = 2.0
 
 
@@ -65,14 +66,27 @@ def patience() -> Iterator[Callable[[], None]]:
 def progress_bar(what: str, unit: str = "", *, slow_start: bool = False) -> Iterator[Callable[[float, float], None]]:
     """A bar with remaining time on stderr, if that is a terminal; yields `update(done, total)`, cheap to call often.
 
-    Where it is none, a slow start at least is explained.
+    Where it is none, a slow start is explained, and a line now and then says how far it is.
     """
     if not sys.stderr.isatty():
-        if slow_start:
-            with patience() as begun:
-                yield lambda done, total: begun()
-        else:
-            yield lambda done, total: None
+        told = perf_counter()
+
+        def tell(done: float, total: float) -> None:
+            nonlocal told
+            if perf_counter() - told >= TELL_SECONDS and done < total:
+                told = perf_counter()
+                remark(f"{what}: {done:.4g} of {total:.4g} {unit}".rstrip())
+
+        if not slow_start:
+            yield tell
+            return
+        with patience() as begun:
+
+            def under_way(done: float, total: float) -> None:
+                begun()
+                tell(done, total)
+
+            yield under_way
         return
     from rich.console import Console
     from rich.progress import (

@@ -172,8 +172,8 @@ def stroke_scene(
     """A scene in which a human swims one stroke; changed: parameters with other defaults."""
 
     def check(recording: Recording, parameters: Settings) -> Report:
-        report = swim_report(recording, parameters, stroke=stroke)
-        if stroke in SWING and "mean_speed" in report.metrics:
+        report = swim_report(recording, parameters, stroke=parameters["stroke"])
+        if parameters["stroke"] in SWING and "mean_speed" in report.metrics:
             speed = report.metrics["mean_speed"]
             report.checks["mean speed between 0.6 and 1.6 m/s"] = bool(BAND[0] <= speed <= BAND[1])
         return report
@@ -183,9 +183,9 @@ def stroke_scene(
         summary=summary,
         answers=answers,
         seconds=seconds,
-        build=lambda parameters: stroke_world(stroke, parameters),
+        build=lambda parameters: stroke_world(parameters["stroke"], parameters),
         check=check,
-        parameters={**PARAMETERS, **changed},
+        parameters={"stroke": Parameter(stroke, "a stroke by name, or a file of your own"), **PARAMETERS, **changed},
         qualities=QUALITIES,
     )
 
@@ -235,7 +235,7 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["drag_n"] = float(signals["drag"][settled].mean())
         if straight:
             report.checks["forward in every cycle after the first"] = bool((later > 0.0).all())
-            supine = stroke == "backstroke"
+            supine = load_stroke(stroke).posture == "supine"
             turned = signals["back_up"][settled] * (-1.0 if supine else 1.0)
             report.checks["on his back" if supine else "prone"] = bool(turned.min() > 0.0)
             report.checks["head first"] = bool(np.abs(signals["heading"][settled]).max() < 90.0)

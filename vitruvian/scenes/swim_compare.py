@@ -75,7 +75,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report.checks["all six swim forward"] = min(speeds.values()) > 0.0
     # without flesh the fifth lane repeats the first
     report.metrics["lanes_with_flesh"] = float(len(CHANGES) - 1 if parameters["flesh"] == "elements" else 0)
-    report.metrics["gain_by_flesh"] = speeds["cpg"] - speeds["skinning"]
+    if parameters["flesh"] == "elements":
+        report.metrics["gain_by_flesh"] = speeds["cpg"] - speeds["skinning"]
     report.checks["still water is slowest"] = speeds["still_water"] <= min(speeds.values())
     return report
 

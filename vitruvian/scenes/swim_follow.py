@@ -65,8 +65,8 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-100.0, high=100.0),
-        "ball_ahead": Parameter(7.0, "distance ahead at first", "m", low=1.0, high=100.0),
+        "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-25.0, high=25.0),
+        "ball_ahead": Parameter(7.0, "distance ahead at first", "m", low=1.0, high=25.0),
         "drift": Parameter(0.15, "speed of the ball to the left", "m/s", low=-1.0, high=1.0),
     },
     qualities=QUALITIES,
