@@ -229,7 +229,8 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report = Report()
     after = recording.time >= PUSH_AT
-    peaks = [float(recording.signals[f"tone {g:g} deflection"][after].max()) for g in levels(parameters)]
+    # of a run that ends before the push, 0
+    peaks = [float(recording.signals[f"tone {g:g} deflection"][after].max(initial=0.0)) for g in levels(parameters)]
     for g, peak in zip(levels(parameters), peaks):
         report.metrics[f"deflection_tone_{g:g}_mm"] = 1e3 * peak
         report.metrics[f"activation_tone_{g:g}"] = float(recording.signals[f"tone {g:g} activation"][:, 1].max())
