@@ -25,7 +25,7 @@ MOMENTS: dict[str, list[str]] = {
     "biceps": ["--at", "0.6"],
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
-    "crawl": ["--at", "2.35"],
+    "crawl": ["--at", "1.75"],
     "butterfly": ["--at", "3.05"],
     "drop": ["--at", "0.15"],
     "swim-turn": ["--at", "6", "--camera", "top"],

@@ -50,7 +50,7 @@ class Lanes:
             lines=tuple(lines),
             signals=tuple(signals),
             cameras=(
-                Camera("lanes", (middle, -15.0, 8.0), (middle, -0.5, 0.0)),
+                Camera("lanes", (middle, -19.0, 11.0), (middle, -1.5, 0.0)),
                 Camera("top", (middle, -1.5, 16.0), (middle, -1.4, 0.0)),
             ),
             ground=None,
