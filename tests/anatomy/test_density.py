@@ -33,7 +33,7 @@ def test_a_balanced_trunk_keeps_the_mass_and_floats_level(body, skin):
     assert trimmed.skeleton.mass == pytest.approx(body.skeleton.mass)
     before, after = (buoyancy(b, breathing_skin(b, skin)) for b in (body, trimmed))
     lever = [b.centre_of_volume[2] - b.centre_of_mass[2] for b in (before, after)]
-    assert 0.0 < lever[1] < 0.012 < lever[0]
+    assert 0.0 < lever[1] < 0.020 < lever[0]  # people have 10 to 20 mm
 
 
 def test_weights_are_smooth_bounded_and_sum_to_one(skin):

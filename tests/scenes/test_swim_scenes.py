@@ -116,5 +116,5 @@ def test_a_straight_arm_is_held_aside_in_a_sharp_turn():
 
 
 def test_a_ball_outside_the_pool_is_told():
-    with pytest.raises(InputError, match=r"target at \(40, -5\) m lies outside the pool"):
+    with pytest.raises(InputError, match=r"target at \(40, -7\) m lies outside the pool"):
         scenes.find("swim-follow").build(settings("swim-follow", actuation="inverse-dynamics", ball_x=40.0))
