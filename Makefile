@@ -31,7 +31,7 @@ $(VENV)/.prepared: $(VENV)/.installed
 demo: $(VENV)/.prepared
 	@rm -rf recordings/demo.zarr
 	@# A failed check of the scene is told, and the film made all the same.
-	$(BIN)/vitruvian run crawl --quality draft --seconds 2.4 --out recordings/demo.zarr || test -d recordings/demo.zarr
+	$(BIN)/vitruvian run crawl --quality draft --seconds 2.9 --out recordings/demo.zarr || test -d recordings/demo.zarr
 	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 24
 	@echo
 	@echo "film:      recordings/demo.mp4"
