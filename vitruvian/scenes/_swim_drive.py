@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,8 @@ PARAMETERS = {
     "pilot": Parameter(True, "reflexes that keep heading and depth"),
 }
 
-# on a straight course nothing bends the spine, and a bank may be larger as it never lasts
-STRAIGHT = Reflexes(largest_bank=0.3, bend=0.0)
 # arms that move together roll him little; answers come a stroke late and must be gentle, or he sways more and more
-TOGETHER = replace(STRAIGHT, heading=0.4, turning=0.2, bank=0.4)
+TOGETHER = Reflexes(heading=0.4, turning=0.2, bank=0.4, bend=0.0)
 
 
 class Course:
@@ -61,7 +58,7 @@ def drive(
         return Course(StrokeMotion(body, load_stroke(stroke), rate))
     if pilot is None and parameters["pilot"]:
         together = stroke in ("butterfly", "breaststroke") and not strokes  # a crawl that he changes to is held firmly
-        pilot = Pilot(body, stroke, reflexes=TOGETHER if together else STRAIGHT)
+        pilot = Pilot(body, stroke, reflexes=TOGETHER if together else Reflexes())
     if kind == "muscles":
         return MuscleActuation(
             body, stroke, rate, control=parameters["control"], feedback=parameters["feedback"], strokes=strokes,
