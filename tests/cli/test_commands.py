@@ -167,6 +167,28 @@ def test_resuming_under_other_conditions_is_status_2(here, swung, capsys, change
     assert "it was recorded with" in capsys.readouterr().err
 
 
+def test_what_can_be_refused_is_refused_before_the_scene_is_built(here, swung, capsys, monkeypatch):
+    from dataclasses import replace
+
+    import vitruvian.scenes as scenes
+
+    def build(parameters):
+        raise AssertionError("built")
+
+    chosen = replace(scenes.find("pendulum"), build=build)
+    monkeypatch.setattr(scenes, "find", lambda name: chosen)
+    assert invoke(["run", "pendulum", "--out", str(swung)]) == 2
+    assert invoke(["run", "pendulum", "--resume", "--out", str(swung), "--set", "length=0.7"]) == 2
+    assert "it was recorded with" in capsys.readouterr().err
+
+
+def test_info_of_a_scene_is_with_the_settings_asked_for(capsys):
+    assert invoke(["info", "float", "--set", "shape=box", "--json"]) == 0
+    facts = last_json(capsys)
+    assert "box" in facts["signals"]["height"]["title"]
+    assert facts["with"] == {"shape": "box"}
+
+
 def test_info_of_a_recording_and_of_a_scene(swung, capsys):
     assert invoke(["info", str(swung), "--json"]) == 0
     facts = last_json(capsys)
@@ -398,6 +420,7 @@ def test_a_reader_that_goes_away_is_no_cause_for_noise():
         ('"left tail flexion" = [0, 1, 2, 1]', "unknown joint 'left tail'"),
         ('"knee flexion" = [0, 1, 2]', "3 poses are too few"),
         ('"knee flexion" = [5, 1, 2, 1, 20]', "the cycle does not close"),
+        ('"left elbow flexion" = [0, 5, -90, 5]', "'left elbow flexion' is -90 degrees at pose 3 (phase 0.50)"),
     ],
 )
 def test_a_wrong_stroke_file_is_told_in_one_line(here, capsys, text, told):
@@ -407,3 +430,11 @@ def test_a_wrong_stroke_file_is_told_in_one_line(here, capsys, text, told):
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("vitruvian:")]
     assert len(lines) == 1
     assert told in lines[0]
+
+
+def test_a_joint_that_goes_somewhat_too_far_is_a_warning_of_one_line(here, capsys):
+    (here / "far.toml").write_text('posture = "prone"\n[angles]\n"hip flexion" = [0, -38, 0, 10]\n')
+    assert invoke(["run", "stroke", "--set", "stroke=far.toml", "--seconds", "0.05"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "far" in line]
+    assert len(lines) == 1
+    assert "warning: stroke 'far': 'hip flexion' is -38 degrees at pose 2" in lines[0]

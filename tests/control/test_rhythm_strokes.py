@@ -12,6 +12,8 @@ from vitruvian.control.rhythm import (
     MuscleKinematics,
     PeriodicSpline,
     StrokeMotion,
+    StrokeWarning,
+    arms_together,
     length_cycle,
     load_stroke,
     parse_stroke,
@@ -61,6 +63,44 @@ def test_the_four_strokes_of_the_package_lie_on_the_body(body):
         assert np.abs(stroke.spline(stroke.phase) - stroke.angles).max() < 1e-12
         for x in PHASES:
             assert np.isfinite(np.concatenate(StrokeMotion(body, stroke).at(x))).all()
+
+
+def test_the_strokes_of_the_package_stay_within_the_joints_but_for_10_degrees_at_the_ankles(body):
+    for name in stroke_names():
+        beyond = StrokeMotion(body, load_stroke(name)).beyond_range()
+        assert {b.joint.split()[-1] for b in beyond if np.degrees(b.excess) > 0.5} <= {"ankle"}
+        assert all(np.degrees(b.excess) < 10.5 for b in beyond)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"elbow flexion": [0, -90, 0, 0]}, "'elbow flexion' is -90 degrees at pose 2 .* range is 0 to 145"),
+        ({"left knee flexion": [0, 0, 200, 0]}, "'left knee flexion' is 200 degrees at pose 3 .* range is 0 to 140"),
+        ({"right hip flexion": [0, -60, 0, 0]}, "'right hip flexion' is -60 degrees .* range is -20 to 120"),
+        ({"right wrist flexion": [0, 0, 0, -120]}, "'right wrist flexion' is -120 degrees .* range is -70 to 80"),
+    ],
+)
+def test_angles_that_no_joint_has_are_an_error_that_names_them(body, row, told):
+    with pytest.raises(InputError, match=told):
+        StrokeMotion(body, parse_stroke({"angles": row}, "mine"))
+
+
+def test_angles_somewhat_beyond_a_joint_are_a_warning(body):
+    with pytest.warns(StrokeWarning, match="'L5 twist' is 10 degrees .* range is -1 to 1"):
+        StrokeMotion(body, parse_stroke({"angles": {"L5 twist": [10, 10, 10, 10]}}, "mine"))
+
+
+def test_whether_arms_move_together_is_seen_from_the_stroke_itself(body):
+    found = {name: arms_together(body, load_stroke(name)) for name in stroke_names()}
+    assert found == {"backstroke": False, "breaststroke": True, "butterfly": True, "crawl": False}
+    wave = (30.0 * np.sin(2 * np.pi * np.arange(8) / 8)).tolist()
+    kick = {"left hip flexion": wave, "right hip flexion": wave[4:] + wave[:4]}
+    assert arms_together(body, parse_stroke({"angles": kick}, "kick"))
+    both = {"left shoulder abduction": wave, "Hu_r abduction": wave}
+    assert arms_together(body, parse_stroke({"angles": both}, "both"))
+    assert not arms_together(body, parse_stroke({"angles": both | {"Hu_r abduction": wave[4:] + wave[:4]}}, "in turn"))
+    assert not arms_together(body, parse_stroke({"angles": {"left shoulder abduction": wave}}, "one arm"))
 
 
 def test_ball_joints_turn_by_the_product_of_rotations_in_order(body, crawl):

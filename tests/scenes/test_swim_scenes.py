@@ -116,5 +116,39 @@ def test_a_straight_arm_is_held_aside_in_a_sharp_turn():
 
 
 def test_a_ball_outside_the_pool_is_told():
-    with pytest.raises(InputError, match=r"target at \(40, -7\) m lies outside the pool"):
+    with pytest.raises(InputError, match=r"ball at \(40, -7\) m lies outside the pool"):
         scenes.find("swim-follow").build(settings("swim-follow", actuation="inverse-dynamics", ball_x=40.0))
+
+
+def test_a_ball_that_drifts_out_of_the_pool_is_told_before_anything_is_built(monkeypatch):
+    monkeypatch.setattr("vitruvian.scenes.swim_follow.stroke_world", None)
+    with pytest.raises(InputError, match=r"the ball after 11 s at \(25\.65, -7\.33\) m lies outside the pool"):
+        scenes.find("swim-follow").build(settings("swim-follow", ball_x=24.0))
+
+
+@pytest.mark.parametrize("cycles", [1.5, 3.0])
+def test_every_swimming_scene_tells_a_mean_speed_of_a_steady_glide(cycles):
+    """A recording of a body that glides at 0.8 m/s: ahead, and for a swimmer who turned, to the left."""
+    for name in ("crawl", "butterfly", "breaststroke", "backstroke", "perturb", "swim-faster", "swim-switch"):
+        told = glide_report(name, (0.0, -0.8, 0.0), cycles)
+        assert np.isnan(told) if cycles < 2 else told == pytest.approx(0.8)
+    for name in ("swim-turn", "swim-follow"):
+        told = glide_report(name, (0.8, 0.0, 0.0), cycles)
+        assert np.isnan(told) if cycles < 2 else told == pytest.approx(0.8)
+
+
+def glide_report(name, velocity, cycles):
+    from types import SimpleNamespace
+
+    from vitruvian.world.swim_signals import SIGNALS
+
+    scene = scenes.find(name)
+    parameters = settings(name)
+    time = np.arange(0.0, cycles / parameters["rate"] + 1e-9, 1.0 / 48.0)
+    signals = {
+        s.name: np.ones((len(time), max(len(s.components), 1))).squeeze(-1 if not s.components else ()) for s in SIGNALS
+    }
+    signals["position"] = time[:, None] * np.array(velocity)
+    signals["distance"] = np.linspace(6.0, 2.0, len(time))
+    recording = SimpleNamespace(time=time, signals=signals)
+    return scene.check(recording, parameters).metrics["mean_speed"]

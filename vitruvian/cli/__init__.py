@@ -9,6 +9,7 @@ Commands import what they need when they run, so that `--help` answers at once.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -40,7 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def invoke(arguments: list[str]) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command; returns the exit status. Warnings become one line each, told once."""
+    with warnings.catch_warnings():
+        told: set[str] = set()
+
+        def tell(message: Warning | str, *_: Any) -> None:
+            if str(message) not in told:
+                told.add(str(message))
+                complain(f"warning: {message}")
+
+        warnings.showwarning = tell  # type: ignore[assignment]  # takes more than it needs
+        return _invoke(arguments)
+
+
+def _invoke(arguments: list[str]) -> int:
     try:
         status = typer.main.get_command(app)(args=arguments, prog_name="vitruvian", standalone_mode=False)
         return int(status or 0)

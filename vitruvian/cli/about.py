@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,10 @@ def about_recording(recording: Recording) -> dict[str, Any]:
     return facts
 
 
-def about_scene(scene: Scene) -> dict[str, Any]:
-    """What a scene shows and what can be set."""
-    world = scene.build(scene_parameters(scene, "draft", {}))
+def about_scene(scene: Scene, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a scene shows, with these settings, and what can be set."""
+    chosen = scene_parameters(scene, "draft", dict(settings or {}))
+    world = scene.build(chosen)
     parameters = {
         name: {
             "default": parameter.default,
@@ -59,6 +61,7 @@ def about_scene(scene: Scene) -> dict[str, Any]:
         "scene": scene.name,
         "summary": scene.summary,
         "answers": scene.answers,
+        "with": {name: chosen[name] for name in settings} if settings else "the settings' defaults",
         "seconds": scene.seconds,
         "frame_rate": world.frame_rate,
         "substeps": world.substeps,

@@ -98,9 +98,17 @@ def export(
     print_json({"out": str(out)}) if json else print(out)
 
 
-def info(path: Thing, json: Json = False) -> None:
+def info(
+    path: Thing,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Of a scene, with this parameter.")
+    ] = None,
+    json: Json = False,
+) -> None:
     """What is in a recording, a scene or a model: counts, masses, signals, duration."""
     kind = _kind(path)
+    if settings and kind != "scene":
+        raise InputError(f"--set is for scenes; {path} is a {kind}")
     if kind == "recording":
         from vitruvian.cli.about import about_recording as about
         from vitruvian.world.recording import Recording
@@ -109,8 +117,9 @@ def info(path: Thing, json: Json = False) -> None:
     elif kind == "scene":
         from vitruvian.cli.about import about_scene
         from vitruvian.scenes import find
+        from vitruvian.world.parameters import split_settings
 
-        facts = about_scene(find(path))
+        facts = about_scene(find(path), split_settings(settings or []))
     else:
         from importlib import import_module
 

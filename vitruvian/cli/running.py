@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vitruvian import __version__
 from vitruvian.cli.output import complain, number, print_json, print_table, progress_bar, remark
 from vitruvian.errors import InputError, RunFailed
 
@@ -56,7 +57,7 @@ def run(
     import vitruvian.scenes
     from vitruvian.world.parameters import scene_parameters, split_settings
     from vitruvian.world.recording import Recording
-    from vitruvian.world.run import run_world
+    from vitruvian.world.run import refuse_existing, refuse_other, run_world
 
     chosen = vitruvian.scenes.find(scene)
     given: dict[str, Any] = dict(split_settings(settings or []))
@@ -79,6 +80,12 @@ def run(
         seconds = float(recorded["seconds"]) if seconds is None else seconds
     quality = quality or "draft"
     parameters = scene_parameters(chosen, quality, given)
+    # what can be refused without building the scene is refused at once
+    if resume:
+        told = {"scene": scene, "parameters": parameters, "quality": quality, "seed": seed, "version": __version__}
+        refuse_other(path, recorded, told)
+    else:
+        refuse_existing(path)
     live: Any = None
     try:
         with progress_bar(f"running {scene}", "s", slow_start=True) as progress:

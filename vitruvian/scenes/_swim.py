@@ -102,8 +102,9 @@ def stroke_world(
 ) -> World:
     """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`; turns: may come
     to lie across the window."""
+    read = load_stroke(stroke)  # a file that cannot be read is told before anything is built
     body, skin = swimmer(parameters)
-    motion = StrokeMotion(body, load_stroke(stroke), parameters["rate"])
+    motion = StrokeMotion(body, read, parameters["rate"])
     q, v = start(body, skin, motion, parameters["speed"])
     if parameters["physics"] == "kinematic":
         return World(preview(body, skin, motion, q), frame_rate=FRAME)
@@ -173,8 +174,8 @@ def stroke_scene(
 
     def check(recording: Recording, parameters: Settings) -> Report:
         report = swim_report(recording, parameters, stroke=parameters["stroke"])
-        if parameters["stroke"] in SWING and "mean_speed" in report.metrics:
-            speed = report.metrics["mean_speed"]
+        speed = report.metrics["mean_speed"]
+        if parameters["stroke"] in SWING and np.isfinite(speed):
             report.checks["mean speed between 0.6 and 1.6 m/s"] = bool(BAND[0] <= speed <= BAND[1])
         return report
 
@@ -190,12 +191,13 @@ def stroke_scene(
     )
 
 
-def cycle_speeds(recording: Recording, rate: float) -> Array:
-    """Mean speed along the course in each whole cycle [m/s]."""
-    time, y = recording.time, recording.signals["position"][:, 1]
+def cycle_speeds(recording: Recording, rate: float, *, straight: bool = True) -> Array:
+    """Mean speed in each whole cycle [m/s]: along -y, or, unless `straight`, from place to place wherever he heads."""
+    time, place = recording.time, recording.signals["position"][:, :2]
     whole = int(np.floor((time[-1] + 1e-6) * rate))
-    marks = np.interp(np.arange(whole + 1) / rate, time, -y)
-    return np.diff(marks) * rate
+    at = np.arange(whole + 1) / rate
+    gone = np.diff(np.stack([np.interp(at, time, place[:, k]) for k in range(2)], axis=1), axis=0)
+    return (-gone[:, 1] if straight else np.linalg.norm(gone, axis=1)) * rate
 
 
 def mean_speed_between(recording: Recording, start: float, end: float) -> float:
@@ -205,17 +207,19 @@ def mean_speed_between(recording: Recording, start: float, end: float) -> float:
 
 
 def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "crawl", straight: bool = True) -> Report:
-    """Speed, fluctuation, attitude and books of a swim."""
+    """Speed, fluctuation, attitude and books of a swim. `mean_speed` [m/s] is over whole cycles after the first, and
+    not a number if there are none; straight: along the course, else over ground."""
     report = Report()
+    report.metrics["mean_speed"] = float("nan")
     if parameters.get("physics") == "kinematic":
         return report
     rate = parameters["rate"]
-    speeds = cycle_speeds(recording, rate)
+    speeds = cycle_speeds(recording, rate, straight=straight)
     signals, time = recording.signals, recording.time
     later = speeds[1:]
     if len(later):
         settled = (time >= 1.0 / rate) & (time <= len(speeds) / rate + 1e-9)
-        along = signals["speed"][settled]
+        along = signals["speed" if straight else "speed_ahead"][settled]
         mean = float(later.mean())
         report.metrics["mean_speed"] = mean
         report.metrics["stroke_rate"] = rate

@@ -61,6 +61,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report = Report()
+    report.metrics["mean_speed"] = float("nan")
     time, rate = recording.time, parameters["rate"]
     whole = int(np.floor((time[-1] + 1e-6) * rate))
     if whole < 2:

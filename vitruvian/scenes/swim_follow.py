@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.control.swim.pilot import Pilot
+from vitruvian.control.swim.pilot import Pilot, Pool
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Signal
 from vitruvian.world.swim import SwimMeasure, SwimNow
 from vitruvian.world.world import World
+
+SECONDS = 11.0
 
 
 def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
@@ -27,6 +29,9 @@ def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
 
 
 def build(parameters: Mapping[str, Any]) -> World:
+    for time in (0.0, SECONDS):  # before anything is built, which takes a while
+        Pool().check(ball(parameters, time), f"the ball after {time:g} s" if time else "the ball")
+
     def pilot(body: Body) -> Pilot:
         return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
 
@@ -60,7 +65,7 @@ scene = Scene(
     name="swim-follow",
     summary="a swimmer follows a ball that drifts across the pool",
     answers="Si 2013, figure 7.4",
-    seconds=11.0,
+    seconds=SECONDS,
     build=build,
     check=check,
     parameters={

@@ -132,10 +132,22 @@ def run_world(
     )
 
 
+def refuse_existing(path: Path) -> None:
+    """An error if there is something at `path` already."""
+    if os.path.lexists(path):
+        raise InputError(f"{path} already exists; choose another --out, or continue it with --resume")
+
+
+def refuse_other(path: Path, recorded: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    """An error if the recording at `path` was made under other conditions than those of `identity`."""
+    for name in IDENTITY:
+        if name in identity and recorded.get(name) != identity[name]:
+            raise InputError(f"cannot resume {path}: {_difference(name, recorded.get(name), identity[name])}")
+
+
 def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, resume: bool) -> tuple[Recorder, int]:
     if not resume:
-        if os.path.lexists(path):
-            raise InputError(f"{path} already exists; choose another --out, or continue it with --resume")
+        refuse_existing(path)
         world.start()
         try:
             recorder = Recorder.create(path, world.stage(), identity | {"seconds": seconds})
@@ -145,9 +157,7 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
                 raise
             raise InputError(f"cannot write {path}: {error.strerror or error}") from error
     recorded = Recording.open(path).attributes
-    for name in IDENTITY:
-        if recorded.get(name) != identity[name]:
-            raise InputError(f"cannot resume {path}: {_difference(name, recorded.get(name), identity[name])}")
+    refuse_other(path, recorded, identity)
     lock = _lock(path)
     try:
         frames = load_checkpoint(path, world)

@@ -5,10 +5,12 @@ from vitruvian.control.rhythm.generator import Rhythm, RhythmState
 from vitruvian.control.rhythm.groups import GROUPS, muscle_groups
 from vitruvian.control.rhythm.learning import SI_LEARNING, Learning, Pattern, batch, incremental, learn_pattern
 from vitruvian.control.rhythm.lengths import LengthCycle, MuscleKinematics, length_cycle
+from vitruvian.control.rhythm.limits import StrokeWarning
 from vitruvian.control.rhythm.motion import StrokeMotion
 from vitruvian.control.rhythm.oscillator import SI_OSCILLATOR, Oscillator
 from vitruvian.control.rhythm.spline import PeriodicSpline
 from vitruvian.control.rhythm.stroke import Stroke, load_stroke, parse_stroke, stroke_names
+from vitruvian.control.rhythm.symmetry import arms_together
 
 __all__ = [
     "GROUPS",
@@ -27,7 +29,9 @@ __all__ = [
     "RhythmState",
     "Stroke",
     "StrokeMotion",
+    "StrokeWarning",
     "activation",
+    "arms_together",
     "batch",
     "incremental",
     "learn_pattern",

@@ -16,6 +16,7 @@ import numpy as np
 
 from vitruvian.anatomy.body import JOINT_WORDS, Body
 from vitruvian.control.rhythm.axes import axes_of
+from vitruvian.control.rhythm.limits import Beyond, beyond_range, instants, refuse_or_warn
 from vitruvian.control.rhythm.stroke import Stroke
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.skeleton.joints import Ball, CurveSpline, Free, Revolute, Universal
@@ -37,6 +38,13 @@ class StrokeMotion:
         if body.free_root:
             self._rest[3:7] = quaternion_product(posture_quaternion(stroke.posture), self._rest[3:7])
         self._hinges, self._balls = _lay(body, stroke)
+        refuse_or_warn(stroke, self.beyond_range())
+
+    def beyond_range(self) -> list[Beyond]:
+        """Where the stroke asks more of a joint than its range, the furthest first."""
+        poses = np.array([self.at(x)[0] for x in instants(self.stroke)])
+        senses = dict(zip(self._hinges.at_v.tolist(), self._hinges.sense.tolist()))
+        return beyond_range(self.body, self.stroke, columns_of(self.body, self.stroke), senses, poses)
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
         """q (n_q,), v (n_v,) [1/s], acceleration (n_v,) [1/s^2] at `time` [s]."""
@@ -90,7 +98,7 @@ def _lay(body: Body, stroke: Stroke) -> tuple[_Hinges, _Balls]:
     hinges: list[tuple[int, int, int, float]] = []
     balls: list[tuple[int, int]] = []
     start, columns, factors = [0], [], []
-    for bone, given in _columns(body, stroke).items():
+    for bone, given in columns_of(body, stroke).items():
         names, axes = axes_of(bone)
         joint = s.joints[s.index(bone)]
         q0, v0 = s.q_slice(bone).start, s.v_slice(bone).start
@@ -125,7 +133,7 @@ def _lay(body: Body, stroke: Stroke) -> tuple[_Hinges, _Balls]:
     )
 
 
-def _columns(body: Body, stroke: Stroke) -> dict[str, dict[str, int]]:
+def columns_of(body: Body, stroke: Stroke) -> dict[str, dict[str, int]]:
     """Bone -> coordinate -> column of the spline."""
     what = f"stroke '{stroke.name}'"
     s = body.skeleton
