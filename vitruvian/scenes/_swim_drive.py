@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
+from vitruvian.control.rhythm import Stroke, StrokeMotion, arms_together, load_stroke
 from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
 from vitruvian.control.swim.pilot import Command, Pilot, Reflexes
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
@@ -57,7 +57,8 @@ def drive(
             raise InputError("actuation=course follows its stroke and takes no commands")
         return Course(StrokeMotion(body, load_stroke(stroke), rate))
     if pilot is None and parameters["pilot"]:
-        together = stroke in ("butterfly", "breaststroke") and not strokes  # a crawl that he changes to is held firmly
+        # a crawl that he changes to is held firmly
+        together = not strokes and arms_together(body, load_stroke(stroke))
         pilot = Pilot(body, stroke, reflexes=TOGETHER if together else Reflexes())
     if kind == "muscles":
         return MuscleActuation(
