@@ -1,6 +1,6 @@
-"""The swimmer follows a ball that drifts across the pool.
+"""The swimmer follows a ball that moves ahead of him on a curve, and catches up with it.
 
-vitruvian run swim-follow --set ball_x=2
+vitruvian run swim-follow --set ball_turn=-3 --set ball_x=-0.6    the other way
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from vitruvian.world.stage import Signal
 from vitruvian.world.swim import SwimMeasure, SwimNow
 from vitruvian.world.world import World
 
-SECONDS = 11.0
+SECONDS = 12.0
+ARM = 0.8  # [m] from the shoulder to the fingertips, about
 
 
 def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
-    """Place [m] of the ball on the water, (x, y)."""
-    gone = parameters["drift"] * time
-    return parameters["ball_x"] + gone, -parameters["ball_ahead"] - 0.2 * gone
+    """Place [m] of the ball on the water, (x, y): it moves at a steady speed and turns steadily to the left."""
+    speed, turn = parameters["ball_speed"], np.radians(parameters["ball_turn"])
+    half = 0.5 * turn * time
+    way = speed * time * np.sinc(half / np.pi)  # the chord of its arc
+    return float(parameters["ball_x"] + way * np.sin(half)), float(-parameters["ball_ahead"] - way * np.cos(half))
 
 
 def build(parameters: Mapping[str, Any]) -> World:
@@ -57,22 +60,24 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     distance = recording.signals["distance"]
     report.metrics["distance_at_first_m"] = float(distance[0])
     report.metrics["least_distance_m"] = float(distance.min())
-    report.checks["he closes on the ball"] = bool(distance.min() < 0.6 * distance[0])
+    report.metrics["time_of_least_distance_s"] = float(recording.time[distance.argmin()])
+    report.checks["he comes within an arm's length (0.8 m) of the ball"] = bool(distance.min() < ARM)
     return report
 
 
 scene = Scene(
     name="swim-follow",
-    summary="a swimmer follows a ball that drifts across the pool",
+    summary="a swimmer follows a ball that moves ahead of him on a curve",
     answers="Si 2013, figure 7.4",
     seconds=SECONDS,
     build=build,
     check=check,
     parameters={
         **PARAMETERS,
-        "ball_x": Parameter(1.5, "of the ball at first, to the left", "m", low=-25.0, high=25.0),
-        "ball_ahead": Parameter(7.0, "distance ahead at first", "m", low=1.0, high=25.0),
-        "drift": Parameter(0.15, "speed of the ball to the left", "m/s", low=-1.0, high=1.0),
+        "ball_x": Parameter(0.6, "of the ball at first, to the left", "m", low=-25.0, high=25.0),
+        "ball_ahead": Parameter(4.0, "distance ahead at first", "m", low=1.0, high=25.0),
+        "ball_speed": Parameter(0.4, "of the ball", "m/s", low=0.0, high=2.0),
+        "ball_turn": Parameter(2.0, "by which its course turns to the left", "deg/s", low=-30.0, high=30.0),
     },
     qualities=QUALITIES,
 )
