@@ -1,7 +1,5 @@
 """The lattice holds the volume that the level set encloses, and does not glue separate parts."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -74,8 +72,7 @@ def test_two_fingers_in_one_cell_get_their_own_nodes():
         apart = np.abs(np.abs(points[:, 0]) - 0.01) - 0.006
         return np.where(points[:, 2] < 0.0, np.abs(points[:, 0]) - 0.016, apart)
 
-    with pytest.warns(UserWarning, match="one cell thick"):
-        together = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.04, samples=20)
+    together = lattice_from_level_set(fingers, [-0.02, 0, -0.04], [0.02, 0.02, 0.04], 0.04, samples=20, thin=True)
     assert together.n_cells == 3  # the root, and one cell for each finger
     upper = together.cells[:, 2] == 1
     tips = together.cell_nodes[upper][:, 4:]
@@ -85,16 +82,15 @@ def test_two_fingers_in_one_cell_get_their_own_nodes():
     assert left.cell[0] != right.cell[0]
 
 
-def test_a_lattice_coarser_than_a_limb_is_told():
+def test_a_lattice_coarser_than_a_limb_is_refused_unless_asked_for():
     def limb(points):
         return np.linalg.norm(points[:, 1:], axis=1) - 0.04
 
     box = [0.0, -0.05, -0.05], [0.4, 0.05, 0.05]
-    with pytest.warns(UserWarning, match="100 % of the tissue is one cell thick"):
+    with pytest.raises(InputError, match=r"100 % of the tissue is one cell thick.* take 50 mm or less"):
         lattice_from_level_set(limb, *box, 0.1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        lattice_from_level_set(limb, *box, 0.025)
+    assert lattice_from_level_set(limb, *box, 0.1, thin=True).n_cells == 4
+    lattice_from_level_set(limb, *box, 0.025)
 
 
 @pytest.mark.parametrize(

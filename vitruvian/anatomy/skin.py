@@ -105,7 +105,8 @@ def world_bones(body: Body) -> dict[str, Shape]:
 
 
 def bones_outside(skin: Skin, bones: dict[str, Shape]) -> dict[str, float]:
-    """How far each bone reaches out of the skin [m]: largest signed distance of its vertices, negative inside."""
+    """How far each bone reaches out of the skin [m]: largest signed distance of its vertices, negative inside; farther
+    than 20 mm or three grid cells it is known to be no less than that."""
     level = skin.level_set()
     return {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
 
@@ -114,9 +115,13 @@ def require_bones_inside(skin: Skin, bones: dict[str, Shape], *, slack: float = 
     """An error that names the bones that stick out by more than `slack` [m]."""
     out = {name: depth for name, depth in bones_outside(skin, bones).items() if depth > slack}
     if out:
-        worst = sorted(out, key=lambda n: -out[n])
-        listed = ", ".join(f"{n} by {1e3 * out[n]:.1f} mm" for n in worst[:5])
-        raise InputError(f"skin: {len(out)} bones reach out of it: {listed}")
+        raise InputError(f"skin: {len(out)} bones reach out of it: {listed_depths(out, skin.level_set().band)}")
+
+
+def listed_depths(out: dict[str, float], band: float) -> str:
+    """The five worst of bones that reach out of a skin [m], in words; no distance beyond the band [m] is known."""
+    worst = sorted(out, key=lambda n: -out[n])[:5]
+    return ", ".join(f"{n} by {'at least ' if out[n] > 0.999 * band else ''}{1e3 * out[n]:.1f} mm" for n in worst)
 
 
 def closed_skin(skin: LevelSet, bones: dict[str, Shape], *, cover: float = COVER, blur: float | None = None) -> Skin:

@@ -22,7 +22,8 @@ Array = np.ndarray
 TO_OURS = 0.1 * np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 MACRO = "mpfb2/targets/macrodetails"
 ORIGINS = ("african", "asian", "caucasian")  # mixed in equal parts
-AGES = ((0.0, "baby"), (0.1875, "child"), (0.5, "young"), (1.0, "old"))  # 1, 11, 25 and 90 years
+AGES = ((0.0, "baby"), (0.1875, "child"), (0.5, "young"), (1.0, "old"))  # see AGE_YEARS
+AGE_YEARS = ((1.0, 0.0), (11.0, 0.1875), (25.0, 0.5), (90.0, 1.0))  # [years], and what `SkinShape.age` calls them
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ class SkinShape:
 BUILDS = {
     "muscular": SkinShape(),
     "average": SkinShape(muscle=0.5, proportions=0.5),
-    "slender": SkinShape(muscle=0.55, weight=0.25),
-    "heavy": SkinShape(muscle=0.6, weight=0.85, proportions=0.5),
-    "woman": SkinShape(sex=0.0, muscle=0.6),
+    "slender": SkinShape(muscle=0.35, weight=0.1),
+    "heavy": SkinShape(muscle=0.35, weight=0.85, proportions=0.5),
+    "woman": SkinShape(sex=0.0, muscle=0.5, weight=0.4),
     "old": SkinShape(age=0.9, muscle=0.45, proportions=0.5),
 }
 

@@ -9,14 +9,14 @@ Everything is in the body's default pose. A part of a body (an arm) is cut out o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.bellies import Belly
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import Skin, body_skin, world_bones
+from vitruvian.anatomy.skin import Skin, body_skin, listed_depths, world_bones
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh import (
     FleshModel,
@@ -37,6 +37,7 @@ from vitruvian.skeleton import bone_poses
 Array = np.ndarray
 FOOTPRINT = 0.010  # [m] radius in which a muscle grows to bone: tendons' footprints measure 1 to 5 cm²
 LOOSE = 0.01  # of the full tie elsewhere: 1e6 N/m³, a millimetre of loose connective tissue of 1 kPa
+WHOLE = {"Sku", "Pel", "Fo_l", "Fo_r", "Ha_l", "Ha_r"}  # bones that a whole body has
 COARSEST = 0.045  # [m] of a lattice: a forearm is two cells thick
 QUALITY_SPACING = {"draft": 0.03, "standard": 0.02, "seed": 0.01}  # [m]
 
@@ -62,13 +63,16 @@ def body_flesh(
     reach: tuple[Array, Array] | None = None,
     ties: str = "surface",
     hollow: bool = True,
+    mass: float | None = None,
 ) -> BodyFlesh:
     """Fill a body's skin with tissue.
 
     spacing: of the lattice [m]; bellies: muscles whose fibres are alive; within: a level set (points (n, 3) -> (n,),
     negative inside) that cuts a part out, `reach` its box [m]. ties: "surface" grows the flesh to the whole surface of
     every bone (Lee 2008 and Si 2013); "footprints" only to where muscles end on it, and lets it slide elsewhere.
-    hollow: leave out cells that lie wholly in bone; what they would weigh is `bone_mass`.
+    hollow: leave out cells that lie wholly in bone; what they would weigh is `bone_mass`. mass: [kg] of everything in
+    the whole skin, from which the tissue's mean density follows (there is air in it, and the skin is wider than the
+    body of the mass table); the body's own if left out, the material's density for a part of a body.
     """
     if ties not in ("surface", "footprints"):
         raise unknown_name("ties", ties, ("surface", "footprints"))
@@ -109,8 +113,20 @@ def body_flesh(
     tied = attach(lattice, np.concatenate(bone), np.concatenate(points), np.concatenate(areas), poses)
     muscles = sample_muscles(lattice, [(b.name, b.region) for b in bellies], samples=3) if bellies else None
     material = material or preset("si-paper")
+    if mass is None and set(bones) >= WHOLE:
+        mass = body.skeleton.mass
+    if mass is not None:
+        if not 0.0 < mass < np.inf:
+            raise InputError(f"body flesh: the mass must be positive and finite, not {mass} kg")
+        material = replace(material, density=mass / enclosed_volume(skin))
     model = build_flesh(lattice, material, muscles=muscles, attachments=tied)
     return BodyFlesh(model, skin, bones, material.density * carved_volumes(lattice, body, bones))
+
+
+def enclosed_volume(skin: Skin) -> float:
+    """What a skin holds [m³], by the divergence theorem."""
+    a, b, c = (skin.vertices[skin.faces[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
 def carved_volumes(lattice: Lattice, body: Body, bones: dict[str, tuple[Array, Array]]) -> Array:
@@ -155,7 +171,6 @@ def tightness(points: Array, ends: Array | None) -> Array:
 def require_fit(level: LevelSet, bones: dict[str, tuple[Array, Array]]) -> None:
     """An error that names the bones that stick out of the skin."""
     out = {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
-    bad = sorted((n for n in out if out[n] > 0.3 * level.spacing), key=lambda n: -out[n])
+    bad = {n: depth for n, depth in out.items() if depth > 0.3 * level.spacing}
     if bad:
-        listed = ", ".join(f"{n} by {1e3 * out[n]:.1f} mm" for n in bad[:5])
-        raise InputError(f"body flesh: {len(bad)} bones reach out of the skin: {listed}")
+        raise InputError(f"body flesh: {len(bad)} bones reach out of the skin: {listed_depths(bad, level.band)}")

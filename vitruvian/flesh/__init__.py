@@ -5,12 +5,13 @@ together `materials`   Mooney–Rivlin, neo-Hookean and corotated tissue, with p
 of muscle `muscles`     which muscles fill which cells; `attachments` springs to bone; `embedding` points that ride
 along `model`, `state`   what never changes, what does
 `solver`      equilibrium and time steps; `newton`, `potential`, `krylov`, `kernels` are how
-`contact`     ground and simple shapes
+`contact`     ground and simple shapes; `self_contact` skin on skin; `drape` the skin as a thin plate
 `measures`    strain, pressure and volume, for looking at and checking
 """
 
 from vitruvian.flesh.attachments import Attachments, attach, sample_surface
 from vitruvian.flesh.contact import Box, Capsule, Contact, ContactSurface, Plane, contact_surface
+from vitruvian.flesh.drape import Drape
 from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.fibre import Fibre
 from vitruvian.flesh.lattice import Lattice, box_lattice, lattice_from_level_set, lattice_from_values
@@ -37,6 +38,7 @@ __all__ = [
     "Capsule",
     "Contact",
     "ContactSurface",
+    "Drape",
     "Embedding",
     "Fibre",
     "FleshModel",

@@ -8,7 +8,6 @@ section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,7 +20,7 @@ from vitruvian.flesh.fragments import label_fragments, share_nodes
 
 LevelSet = Callable[[np.ndarray], np.ndarray]  # points [m] (n, 3) -> signed distance [m] (n,), negative inside
 LEAST_FILL = 0.02  # a cell with less tissue than this is dropped: it carries nothing and spoils the conditioning
-MOST_SINGLE = 0.5  # part of the tissue that may be one cell thick without a warning
+MOST_SINGLE = 0.5  # part of the tissue that may be one cell thick
 SOLID_PITCH = 0.005  # [m], greatest distance of the points at which a cell is asked whether it lies in bone
 MOST_POINTS = 200_000_000  # fine grid points; beyond this the lattice is surely a mistake
 
@@ -67,10 +66,12 @@ def lattice_from_level_set(
     *,
     samples: int = 2,
     solid: LevelSet | None = None,
+    thin: bool = False,
 ) -> Lattice:
     """A lattice over the box from `lower` to `upper` [m], aligned with `lower`; `level_set` is negative inside.
 
-    solid: negative inside bone; cells that lie wholly in it are left out.
+    solid: negative inside bone; cells that lie wholly in it are left out. thin: take tissue most of which is one cell
+    thick, which bends too easily by 15 to 40 %; otherwise that is an error.
     """
     lower, upper = np.array(lower, float), np.array(upper, float)
     if not spacing > 0.0:
@@ -89,12 +90,11 @@ def lattice_from_level_set(
         plane = np.stack(np.meshgrid([x], axes[1], axes[2], indexing="ij"), axis=-1).reshape(-1, 3)
         phi[i] = level_set(plane).reshape(phi.shape[1:])
     lattice = lattice_from_values(phi, lower, spacing, samples=samples, solid=solid)
-    thin = single_share(lattice)
-    if thin > MOST_SINGLE:
-        warnings.warn(
-            f"flesh lattice: {100.0 * thin:.0f} % of the tissue is one cell thick; cells of {spacing} m are coarser "
-            "than its parts, which then bend too easily",
-            stacklevel=2,
+    single = single_share(lattice)
+    if single > MOST_SINGLE and not thin:
+        raise InputError(
+            f"flesh lattice: {100.0 * single:.0f} % of the tissue is one cell thick: cells of {1e3 * spacing:g} mm are "
+            f"coarser than its parts; take {500.0 * spacing:g} mm or less, or thin=True if it may bend too easily"
         )
     return lattice
 

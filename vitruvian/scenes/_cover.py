@@ -1,7 +1,8 @@
 """The skin that is shown around a body in its flesh: it rides on the lattice where there is one, else on the bones.
 
 Where only a part of the body has flesh, the skin passes over from the lattice to dual-quaternion skinning within a few
-centimetres of the cut. Fingers that close round a bar are skinned too, by bones of their own.
+centimetres of the cut. What the lattice adds to skinning goes through `flesh.drape`: skin is a thin plate. Fingers
+that close round a bar are skinned too, by bones of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from vitruvian.anatomy.skin import Skin
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
 from vitruvian.anatomy.skinning import BoundSkin, bind, bound_skin
-from vitruvian.flesh import Embedding, FleshModel, embed, preset
+from vitruvian.flesh import Drape, Embedding, FleshModel, embed, preset
+from vitruvian.flesh.drape import CELLS
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -77,13 +79,15 @@ class Cover:
         fists: Sequence[str] = (),
         shown: Callable[[Array], Array] | None = None,
         whole: Body | None = None,
+        drape: bool = True,
     ) -> None:
         """within: level set of the part that has flesh, negative inside, None for all; fists: sides ("l", "r") whose
         fingers are bound one by one; shown: which vertices [m] (n, 3) are drawn (n,); whole: the body of which `body`
-        is a part; what is shown must then all have flesh."""
+        is a part: bones that it lacks stand still; drape: the skin is a plate, as it must not be where something
+        presses it into a dent no wider than a cell."""
         bound = bound_skin(whole or body, build, triangles=TRIANGLES, spacing=0.005)
         if shown is not None:
-            bound = _cut(whole or body, bound, shown(bound.rest))
+            bound = _cut(body, bound, shown(bound.rest))
         inside = np.ones(len(bound.rest)) if within is None else np.clip(-within(bound.rest) / BLEND, 0.0, 1.0)
         share = inside * inside * (3.0 - 2.0 * inside)
         for side in fists:
@@ -95,20 +99,34 @@ class Cover:
             )
         self.bound, self.share, self.faces = bound, share, bound.faces
         self.riding: Embedding = embed(model.lattice, bound.rest)
-        self.skinned = bool((share < 1.0).any())
+        self.skinned = drape or bool((share < 1.0).any())
+        self._drape = (
+            Drape(bound.rest, bound.faces, CELLS * model.lattice.spacing, among=share > 0.0) if drape else None
+        )
 
     def positions(self, x: Array, poses: Array) -> Array:
         """Vertices [m] (n, 3) with lattice nodes at x and bones at poses (n_bones, 4, 4)."""
         flesh = self.riding.positions(x)
         if not self.skinned:
             return flesh
-        return self.share[:, None] * flesh + (1.0 - self.share)[:, None] * self.bound.place(poses).vertices
+        skinned = self.bound.place(poses).vertices
+        beyond = self.share[:, None] * (flesh - skinned)
+        return skinned + (beyond if self._drape is None else self._drape(beyond))
 
 
 def _cut(body: Body, bound: BoundSkin, kept: Array) -> BoundSkin:
     faces = bound.faces[kept[bound.faces].all(axis=1)]
     used, number = np.unique(faces, return_inverse=True)
-    return bind(body, bound.rest[used], number.reshape(-1, 3), bound.names, bound.dense_weights()[used])
+    weights, there = bound.dense_weights()[used], np.array([n in body.skeleton.names for n in bound.names])
+    names = tuple(n for n in bound.names if n in body.skeleton.names)
+    root = body.skeleton.names[0]  # of a part of a body, which stands still
+    if root not in names:
+        names, weights = (*names, root), np.column_stack([weights[:, there], weights[:, ~there].sum(axis=1)])
+    else:
+        still = weights[:, ~there].sum(axis=1)
+        weights = weights[:, there]
+        weights[:, names.index(root)] += still
+    return bind(body, bound.rest[used], number.reshape(-1, 3), names, weights)
 
 
 def _with_fingers(body: Body, bound: BoundSkin, side: str) -> BoundSkin:

@@ -30,6 +30,7 @@ from vitruvian.flesh import Settings, embed, preset, self_contact
 from vitruvian.mesh import cylinder, join, moved
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside, section_area
+from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_between, transform
 from vitruvian.world.body import BodyMeasure, BodyNow
@@ -56,7 +57,8 @@ MOVING = ("Ul_l", "Rad_l", "Ha_l")
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
-    skin = body_skin(human(), parameters["build"])
+    shape = skin_shape(parameters)
+    skin = body_skin(human(), shape)
     low, high = np.array([FROM - 0.03, -0.15, UNDER - 0.03]), np.array([TO + 0.03, 0.25, 1.74])
     bellies = body_bellies(body, skin, ALIVE)
 
@@ -107,7 +109,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
-        Cover(body, flesh.model, parameters["build"], within=within),
+        Cover(body, flesh.model, shape, within=within),
         pose(HELD),
         bellies=bellies,
         outside=outside,
@@ -204,13 +206,7 @@ scene = Scene(
         "cable": Parameter(170.0, "pull of the cable on the wrist", "N", low=0.0, high=400.0),
         "colour": Parameter("none", "of the skin", choices=("none", "strain", "pressure", "activation")),
         "lattice": Parameter(False, "show the lattice"),
-        "build": Parameter(
-            "muscular", "body shape", choices=("muscular", "average", "slender", "heavy", "woman", "old")
-        ),
+        **shape_parameters(),
     },
-    qualities={
-        "draft": {"spacing": 0.02},
-        "standard": {"spacing": 0.015},
-        "seed": {"spacing": QUALITY_SPACING["seed"]},
-    },
+    qualities={k: {"spacing": v} for k, v in QUALITY_SPACING.items()},
 )

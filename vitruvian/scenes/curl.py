@@ -24,10 +24,10 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.flesh import Settings, preset
+from vitruvian.flesh import Settings, preset, self_contact
 from vitruvian.scenes._body import (
     RATE,
     STEPS,
@@ -40,13 +40,17 @@ from vitruvian.scenes._body import (
 )
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, Look
+from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation, Held
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
 
-INNER, UNDER, OVER = 0.09, 1.42, 1.72  # flesh is beyond this in x and between these in z, in the default pose [m]
+# flesh is beyond this in x and between these in z, in the default pose [m]: cuts lie where little moves, not in the
+# armpit
+INNER, UNDER, OVER = 0.05, 1.30, 1.72
+ARMPIT, AROUND, FIRM = np.array([0.20, 0.03, 1.45]), 0.12, 3e7  # [m], where skin may touch skin; how firmly [Pa/m]
 HANDS = (("Ha_l", "l"), ("Ha_r", "r"))
 WATCHED = {"elbow": ("Ul_l", 0), "elbow_right": ("Ul_r", 0), "wrist": ("Ha_l", 0), "wrist_right": ("Ha_r", 0)}
 
@@ -84,7 +88,8 @@ def build(parameters: Mapping[str, Any]) -> World:
 
 def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
     """Makes the simulation of the body in its flesh."""
-    skin = body_skin(body, "muscular")
+    shape = skin_shape(parameters)
+    skin = body_skin(body, shape)
     bellies = body_bellies(body, skin)
     low, high = skin.vertices.min(axis=0) - 0.02, skin.vertices.max(axis=0) + 0.02
     low[2], high[2] = UNDER - 0.05, OVER + 0.05
@@ -105,7 +110,16 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
         reach=(low, high),
         ties="footprints",
     )
-    cover = Cover(body, flesh.model, "muscular", within=within, fists=("l", "r"))
+    cover = Cover(body, flesh.model, shape, within=within, fists=("l", "r"))
+    near = (
+        np.linalg.norm(np.abs(skin.vertices * [1.0, 0.0, 0.0]) + skin.vertices * [0.0, 1.0, 1.0] - ARMPIT, axis=1)
+        < AROUND
+    )
+    touching = (
+        self_contact(flesh.model.lattice, skin.vertices, skin.faces, among=near, stiffness=FIRM)
+        if parameters["touching"]
+        else None
+    )
 
     def make(body: Body, **rest: Any) -> BodySimulation:
         return FleshedBody(
@@ -116,6 +130,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             settings=Settings(newton=40, residual=0.2),
             every=2 * int(parameters["steps"]),
             two_way=parameters["two_way"],
+            touching=touching,
             look=Look(opacity=parameters["opacity"], bones=lambda name: True),
             **rest,
         )
@@ -167,10 +182,16 @@ scene = Scene(
         "spacing": Parameter(0.03, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
         "two_way": Parameter(False, "bones feel the flesh"),
         "opacity": Parameter(1.0, "of the skin, with flesh", low=0.1, high=1.0),
+        "touching": Parameter(False, "arm and trunk may touch in the armpit, with flesh"),
+        **shape_parameters(),
         "regions": Parameter(False, "solve activations part by part, as Lee does"),
         "body": Parameter("corrected", "parameter set of the body", choices=("corrected", "printed")),
         "rate": RATE,
         "steps": STEPS,
     },
-    qualities={"draft": {"steps": 6, "rate": 90.0}, "standard": {}, "seed": {"steps": 32, "rate": 480.0}},
+    qualities={
+        "draft": {"steps": 6, "rate": 90.0, "spacing": QUALITY_SPACING["draft"]},
+        "standard": {"spacing": QUALITY_SPACING["standard"]},
+        "seed": {"steps": 32, "rate": 480.0, "spacing": QUALITY_SPACING["seed"]},
+    },
 )

@@ -26,6 +26,7 @@ from vitruvian.couple.bone_flesh import Inertial
 from vitruvian.flesh import Embedding, Settings, embed
 from vitruvian.scenes._cover import Cover, TrunkSlice
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
+from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -39,7 +40,8 @@ MARKS = {"belly": (1.17, -1.0), "chest": (1.42, -1.0), "seat": (0.95, 1.0)}  # h
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
-    skin = body_skin(human(), parameters["build"])
+    shape = skin_shape(parameters)
+    skin = body_skin(human(), shape)
     flesh = TRUNK.flesh(body, skin, parameters)
     marks = {name: _mark(skin.vertices, flesh.model.lattice, *at) for name, at in MARKS.items()}
     nodes = flesh.model.lattice.nodes
@@ -62,7 +64,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
-        Cover(body, flesh.model, parameters["build"], within=TRUNK.within),
+        Cover(body, flesh.model, shape, within=TRUNK.within),
         start,
         outside=outside,
         settings=Settings(residual=0.05, gap=1e-3, newton=40),
@@ -149,7 +151,7 @@ scene = Scene(
         "two_way": Parameter(True, "bones feel the flesh"),
         "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure")),
         "lattice": Parameter(False, "show the lattice"),
-        "build": Parameter("heavy", "body shape", choices=("muscular", "average", "slender", "heavy", "woman", "old")),
+        **shape_parameters("heavy"),
     },
     qualities={k: {"spacing": v} for k, v in QUALITY_SPACING.items()},
 )

@@ -26,6 +26,7 @@ from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
 from vitruvian.scenes._cover import Cover, TrunkSlice
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
+from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.world.body import BodyMeasure, BodyNow
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -39,7 +40,8 @@ SPINE = ("L5", "L4", "L3", "L2", "L1")
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
-    skin = body_skin(human(), parameters["build"])
+    shape = skin_shape(parameters)
+    skin = body_skin(human(), shape)
     flesh = TRUNK.flesh(body, skin, parameters)
     middle = np.abs(skin.vertices - [0.0, 0.0, HEIGHT]) < [0.02, 1.0, 0.02]
     front = float(skin.vertices[middle.all(axis=1), 1].min())
@@ -73,7 +75,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     simulation = FleshedBody(
         body,
         flesh,
-        Cover(body, flesh.model, parameters["build"], within=TRUNK.within),
+        Cover(body, flesh.model, shape, within=TRUNK.within, drape=False),
         start,
         outside=outside,
         settings=Settings(residual=0.02, newton=40),
@@ -150,9 +152,7 @@ scene = Scene(
         "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure", "activation")),
         "lattice": Parameter(False, "show the lattice"),
         "depth": Parameter(0.03, "how deep the rod goes", "m", low=0.0, high=0.06),
-        "build": Parameter(
-            "muscular", "body shape", choices=("muscular", "average", "slender", "heavy", "woman", "old")
-        ),
+        **shape_parameters(),
     },
     qualities={k: {"spacing": v} for k, v in QUALITY_SPACING.items()},
 )

@@ -31,7 +31,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import ComputedMuscleControl, ControllerState, Gains, MuscleControls
 from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
@@ -39,6 +39,7 @@ from vitruvian.flesh import Settings, preset
 from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
 from vitruvian.scenes._cover import Cover
 from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, section_area
+from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -173,7 +174,8 @@ def build(parameters: Mapping[str, Any]) -> World:
 def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
     """Makes simulations of the arm in its flesh."""
     whole = human()
-    skin = body_skin(whole, "muscular")
+    shape = skin_shape(parameters)
+    skin = body_skin(whole, shape)
     bellies = body_bellies(body, skin)
     low, high = np.array([FROM - 0.03, -0.2, UNDER - 0.03]), np.array([1.05, 0.3, 1.75])
     flesh = body_flesh(
@@ -189,7 +191,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
     cover = Cover(
         body,
         flesh.model,
-        "muscular",
+        shape,
         shown=lambda v: (v[:, 0] > FROM + 0.005) & (v[:, 2] > UNDER + 0.005),
         whole=whole,
     )
@@ -268,8 +270,13 @@ scene = Scene(
         "mass": Parameter(0.0, "of a dumbbell in the hand, 0 for none", "kg", low=0.0, high=5.0),
         "flesh": Parameter("none", "flesh and skin around the arms", choices=("none", "elements")),
         "spacing": Parameter(0.02, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
+        **shape_parameters(),
         "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),
         "steps": STEPS,
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 32}},
+    qualities={
+        "draft": {"spacing": QUALITY_SPACING["draft"]},
+        "standard": {"spacing": QUALITY_SPACING["standard"]},
+        "seed": {"steps": 32, "spacing": QUALITY_SPACING["seed"]},
+    },
 )
