@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh.shapes import box
+from vitruvian.view.camera import BOB, follow_shift
 from vitruvian.view.memory import one_frame
-from vitruvian.view.raster.water import F0, faded, media
+from vitruvian.view.raster.water import F0, INDEX, faded, media, mirror_from_below
 from vitruvian.view.render import Shooting
 from vitruvian.world.stage import WATER, Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 
-def wet(near, is_water):
+def wet(near, is_water, start=-1):
     out = np.empty(len(near), np.int32)
-    media(len(near), np.array(near, np.float32), np.array(is_water, np.float32), out)
+    media(len(near), np.array(near, np.float32), np.array(is_water, np.float32), out, start)
     return out.tolist()
 
 
@@ -20,6 +21,18 @@ def test_ray_is_in_water_between_odd_and_even_surfaces():
     assert wet([0.9, 0.8, 0.7, 0.6], [1, 1, 1, 1]) == [0, -1, 2, -1]
     assert wet([0.9, 0.8, 0.7], [1, 0, 1]) == [0, 0, -1]  # skin in the water does not end it
     assert wet([0.9, 0.8], [0, 1]) == [-1, 1]
+
+
+def test_an_eye_in_water_leaves_it_at_the_first_surface():
+    assert wet([0.9, 0.8, 0.7], [1, 0, 1], start=-2) == [-1, -1, 2]
+    assert wet([0.9, 0.8], [0, 1], start=-2) == [-2, -1]
+
+
+def test_from_below_everything_is_mirrored_beyond_the_angle_of_total_reflection():
+    critical = np.arcsin(1.0 / INDEX)
+    assert mirror_from_below(1.0) == pytest.approx(F0)
+    assert mirror_from_below(np.cos(critical + 0.01)) == 1.0
+    assert F0 < mirror_from_below(np.cos(critical - 0.1)) < 0.5
 
 
 def test_edge_shared_by_two_triangles_counts_once():
@@ -57,3 +70,74 @@ def test_deeper_water_is_darker_and_bluer_and_grazing_water_mirrors_the_sky():
     # The sky is paler than the depth: less blue over red.
     assert grazing[2] - grazing[0] < 0.7 * (deep[2] - deep[0])
     assert pytest.approx(((1.33 - 1.0) / (1.33 + 1.0)) ** 2, abs=1e-3) == F0
+
+
+def sheet(n=12, half=1.0, drop=0.0):
+    """A square sheet of water at height 0, its middle lowered by `drop` [m]."""
+    x = np.linspace(-half, half, n)
+    vertices = np.stack([*np.meshgrid(x, x, indexing="ij"), np.zeros((n, n))], axis=-1)
+    vertices[1:-1, 1:-1, 2] -= drop
+    i = np.arange(n * n).reshape(n, n)
+    a, b, c, d = i[:-1, :-1].ravel(), i[1:, :-1].ravel(), i[1:, 1:].ravel(), i[:-1, 1:].ravel()
+    return vertices.reshape(-1, 3), np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+
+
+def swimmer_picture(eye, target, *, size=(96, 64), **options):
+    """A red box half a metre under a sheet of open water."""
+    vertices, faces = box((0.3, 0.3, 0.1), (0.0, 0.0, -0.5))
+    stage = Stage(
+        meshes=(Mesh("body", "", vertices, faces, layer="things", colour=(0.9, 0.1, 0.1)),),
+        surfaces=(Surface("water", None, layer="water", colour=WATER, opacity=0.45),),
+        cameras=(Camera("eye", eye, target),),
+        ground=None,
+    )
+    patch = SurfaceFrame(*sheet(**options))
+    return Shooting(one_frame(stage, Frame(surfaces={"water": patch})), size=size, words=False).shoot(0).astype(int)
+
+
+def blue(pixels):
+    return (pixels[..., 2] - pixels[..., 0]).mean()
+
+
+def test_open_water_goes_on_beyond_the_window_to_the_horizon():
+    picture = swimmer_picture((0.5, 0.0, 6.0), (0.0, 0.0, 0.0))
+    assert min(blue(picture[k, j]) for k in (2, -3) for j in (2, -3)) > 40  # corners lie 2 m from a window of 1 m
+
+
+def test_a_camera_near_the_surface_sees_below_it_through_a_cut_with_the_waterline_on_top():
+    picture = swimmer_picture((4.0, 0.0, 0.1), (0.0, 0.0, -0.2), drop=0.05)
+    red = picture[..., 0] - picture[..., 2]
+    assert red.max() > 30  # the body is seen through a metre of water
+    assert blue(picture[-8:]) > 60 > 30 > blue(picture[:8])
+    rows = np.array([blue(picture[k]) for k in range(len(picture))])
+    assert (np.diff((rows > 50).astype(int)) != 0).sum() == 1  # one line parts air from water
+
+
+def test_a_camera_under_water_sees_water_all_around_and_things_fade_with_distance():
+    near = swimmer_picture((1.5, 0.0, -0.8), (0.0, 0.0, -0.5))
+    far = swimmer_picture((6.0, 0.0, -0.8), (0.0, 0.0, -0.5))
+    assert all(blue(p[[0, -1]]) > 25 for p in (near, far))
+    assert (near[..., 0] - near[..., 2]).max() > (far[..., 0] - far[..., 2]).max() + 20
+
+
+def test_a_camera_keeps_its_height_while_what_it_follows_bobs():
+    stage = Stage(bodies=("b",))
+
+    def at(*place):
+        return Frame(poses=np.array([[*place, 1.0, 0.0, 0.0, 0.0]]))
+
+    assert follow_shift(stage, "b", at(0, 0, 0), at(1, 2, 0.2)).tolist() == [1.0, 2.0, 0.0]
+    assert follow_shift(stage, "b", at(0, 0, 0), at(1, 2, -1.0))[2] == pytest.approx(BOB - 1.0)
+
+
+def test_drops_within_a_drawn_sheet_of_spray_are_not_drawn_again():
+    from vitruvian.view.drawing import Model
+    from vitruvian.world.stage import Points
+
+    vertices, faces = box((0.1, 0.1, 0.1))
+    stage = Stage(surfaces=(Surface("spray surface", None, layer="water"),), points=(Points("spray", 0.005),))
+    frame = Frame(
+        surfaces={"spray surface": SurfaceFrame(vertices, faces)},
+        points={"spray": np.array([[0.05, 0.05, 0.04], [0.5, 0.0, 0.0]])},
+    )
+    assert Model(stage).draw(frame).spheres.centres.tolist() == [[0.5, 0.0, 0.0]]

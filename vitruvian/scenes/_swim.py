@@ -32,6 +32,7 @@ Settings = Mapping[str, Any]
 START_DEPTH = 0.10  # of the centre of mass below the surface [m]
 START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
+SUPINE, SUPINE_DEEP = (POOL[0], POOL[1], 1.6), 1.25  # [m]: legs ride deep on the back, and a hand pulls below them
 WIDE, WIDE_DEEP = (2.9, 2.9, 1.4), 1.0  # window [m] of a swimmer who turns, and how much of it is water
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 # The tables' man, who lacks subscapularis and teres minor, has 36 N m at the shoulder with the arm overhead; the catch
@@ -69,10 +70,12 @@ def swimmer(parameters: Settings) -> tuple[Body, BoundSkin]:
     return body, breathing_skin(body, skin, parameters["lungs"])
 
 
-def water(parameters: Settings, *, turns: bool = False) -> StillWater | Tank:
-    """turns: whether the swimmer may come to lie across the window."""
+def water(parameters: Settings, *, turns: bool = False, supine: bool = False) -> StillWater | Tank:
+    """turns: whether the swimmer may come to lie across the window; supine: whether his arms pass below his back."""
     if parameters["water"] == "still":
         return StillWater()
+    if supine:
+        return pool(parameters["cell"], size=SUPINE, deep=SUPINE_DEEP)
     return pool(parameters["cell"], size=WIDE, deep=WIDE_DEEP) if turns else pool(parameters["cell"], size=POOL)
 
 
@@ -111,7 +114,7 @@ def stroke_world(
     lead = None if pilot is None else pilot(body)
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     simulation = SwimSimulation(
-        body, skin, water=water(parameters, turns=turns), q=q, v=v, forces=parameters["forces"],
+        body, skin, water=water(parameters, turns=turns, supine=read.posture == "supine"), q=q, v=v, forces=parameters["forces"],
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))

@@ -18,6 +18,7 @@ Array = np.ndarray
 FIELD_OF_VIEW = np.deg2rad(28.0)  # across the picture's height: a short telephoto, as in portraits
 MARGIN = 0.08  # part of the picture's width or height left free when the camera is found by itself
 FROM = np.array([0.50, -0.80, 0.33])  # direction from a body's middle to the camera: its front, its left, above
+BOB = 0.3  # [m] up and down that a camera does not follow
 SHAPES = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.78, 2.4)  # width over height of pictures that bounds are measured for
 
 
@@ -135,9 +136,15 @@ def view_of(stage: Stage, camera: str | None, bounds: Bounds, size: tuple[int, i
 
 
 def follow_shift(stage: Stage, follow: str, first: Frame, now: Frame) -> Array:
-    """How far [m] the followed body has moved since the first frame, (3,); none when nothing is followed."""
+    """How far [m] a camera goes along with a body that has moved since the first frame, (3,); nowhere without one.
+
+    It keeps its height while the body bobs by less than `BOB`, so that horizon and waterline stand still.
+    """
     if not follow or follow not in stage.bodies:
         return np.zeros(3)
     i = stage.bodies.index(follow)
     shift = np.asarray(now.poses[i][:3], dtype=float) - np.asarray(first.poses[i][:3], dtype=float)
-    return shift if np.isfinite(shift).all() else np.zeros(3)
+    if not np.isfinite(shift).all():
+        return np.zeros(3)
+    shift[2] -= np.clip(shift[2], -BOB, BOB)
+    return shift

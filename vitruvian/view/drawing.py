@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from vitruvian.errors import unknown_name
 from vitruvian.mesh.tubes import Tubes
@@ -29,6 +30,8 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "water": (0.90, 0.00, 1.0),
     "spray": (0.30, 0.40, 0.0),
 }
+SPRAY = "spray surface"  # name of the surface around drops that fly together
+WITHIN = 5.0  # radii from that surface at which a drop is part of it
 PLAIN = (0.18, 0.10, 0.0)
 TUBE_SIDES = (14, 8)  # around each tube: when there are few lines, when there are many
 MANY_LINES = 120
@@ -120,7 +123,7 @@ class Model:
         for opacity, part in parts:
             if part is not None and len(part.faces) and opacity > 0.0:
                 (solid if opacity >= 1.0 else clear).append(part)
-        return Drawing(_join(solid), _join(clear), _spheres(self._points, frame))
+        return Drawing(join(solid), join(clear), _spheres(self._points, frame))
 
 
 class _RigidPart:
@@ -226,7 +229,7 @@ def _finish(layer: str, opacity: float, n: int) -> Array:
     return np.broadcast_to(np.array([opacity, *FINISH.get(layer, PLAIN)], dtype=np.float32), (n, 4))
 
 
-def _join(parts: list[Triangles]) -> Triangles:
+def join(parts: list[Triangles]) -> Triangles:
     if not parts:
         nothing = np.zeros((0, 3), dtype=np.float32)
         return Triangles(
@@ -247,10 +250,18 @@ def _join(parts: list[Triangles]) -> Triangles:
 
 
 def _spheres(points: list[Points], frame: Frame) -> Spheres:
+    sheets = [
+        patch.vertices for name, patch in frame.surfaces.items() if name.startswith(SPRAY) and len(patch.vertices)
+    ]
     centres, radius, colours = [np.zeros((0, 3))], [np.zeros(0)], [np.zeros((0, 3), dtype=np.float32)]
     for p in points:
         now = np.asarray(frame.points.get(p.name, np.zeros((0, 3))), dtype=np.float64).reshape(-1, 3)
         now = now[np.isfinite(now).all(axis=1)]
+        if (
+            p.layer == "spray" and sheets and len(now)
+        ):  # what is drawn as a sheet of water is not drawn as drops as well
+            away, _ = cKDTree(np.concatenate(sheets)).query(now)
+            now = now[away > WITHIN * p.radius]
         centres.append(now)
         radius.append(np.full(len(now), p.radius, dtype=np.float64))
         colours.append(_flat_colour(p.colour, len(now)))

@@ -23,6 +23,8 @@ from vitruvian.view.film import encoder
 from vitruvian.view.memory import one_frame
 from vitruvian.view.overlay import write_over
 from vitruvian.view.raster.frame import Setting, draw
+from vitruvian.view.raster.types import AIR
+from vitruvian.view.sea import clear_finish, open_water, surround
 from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
 from vitruvian.world.whole_file import check_writable, whole_file
 
@@ -125,6 +127,7 @@ class Shooting:
             raise InputError("the recording has no frames yet, so there is nothing to draw")
         self.recording, self.size, self.words = recording, (width, height), words
         self.model = Model(recording.stage, layers)
+        self.water = open_water(recording.stage) if "water" in self.model.layers else None
         self._first: Frame = recording.frame(0)
         self.bounds = self._sweep()
         self.eye, self.target, self.follow = view_of(recording.stage, camera, self.bounds, self.size)
@@ -140,7 +143,12 @@ class Shooting:
         seen = drawing.points()
         middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) if len(seen) else self.bounds.centre
         setting = Setting(middle, self.bounds.reach, self.recording.stage.ground, self.samples, self.threads)
-        picture = draw(drawing, camera, setting)
+        medium = AIR
+        if self.water is not None:
+            eye, target = self.eye + shift, self.target + shift
+            drawing, medium = surround(drawing, self.water, frame, eye, target)
+            clear_finish(drawing, self.bounds.reach)
+        picture = draw(drawing, camera, setting, medium)
         if not self.words:
             return picture
         return write_over(picture, self.title, float(self.recording.time[i]), self.model.colour_maps())

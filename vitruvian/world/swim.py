@@ -45,11 +45,12 @@ Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
 DEEP = 0.95  # of it below the surface [m]; the floor is a wall
 HALF_A_HAND = 0.015  # [m]; bodies are seen at nodes no further apart
+SKIN_OPACITY = 0.45  # a person, and bones and muscles within
 CAMERAS = (
-    Camera("side", (4.1, 0.0, 0.9), (0.0, 0.0, -0.1), follow="Pel"),
-    Camera("top", (0.6, 0.0, 4.6), (0.0, 0.0, 0.0), follow="Pel"),
-    Camera("front", (1.9, -3.9, 1.1), (0.0, -0.3, -0.1), follow="Pel"),
-    Camera("under", (2.6, -1.4, -1.7), (0.0, -0.1, -0.1), follow="Pel"),
+    Camera("side", (4.1, -0.2, 0.15), (0.0, -0.2, -0.1), follow="Pel"),
+    Camera("top", (0.45, -0.2, 4.1), (0.0, -0.2, 0.0), follow="Pel"),
+    Camera("under", (2.4, -1.6, -1.5), (0.0, -0.2, -0.12), follow="Pel"),
+    Camera("front", (1.7, -3.6, 0.9), (0.0, -0.3, -0.1), follow="Pel"),
 )
 
 
@@ -192,7 +193,7 @@ class SwimSimulation:
                 meshes.append(Mesh(bone, bone, vertices, faces))
         m = self.body.muscles
         surfaces = [
-            Surface("skin", self.skin.faces, colour=SKIN, opacity=0.35),
+            Surface("skin", self.skin.faces, colour=SKIN, opacity=SKIN_OPACITY),
             Surface("water", None, layer="water", colour=WATER, opacity=0.45),
         ]
         points: tuple[Points, ...] = ()

@@ -20,6 +20,13 @@ def background(y, height):
 
 
 @njit(cache=True, nogil=True)
+def depth_light(y, height, medium):
+    """Water in row y of a picture taken in it: darker downwards."""
+    bright = 0.6 + 0.8 * (1.0 - (y + 0.5) / height)
+    return medium.r * bright, medium.g * bright, medium.b * bright
+
+
+@njit(cache=True, nogil=True)
 def sky(up):
     """Light of the sky, from the horizon (0) to the top (1)."""
     t = up * up * (3.0 - 2.0 * up)

@@ -13,7 +13,7 @@ from scipy.ndimage import maximum_filter
 from vitruvian.view.camera import Pinhole, grid_spacing
 from vitruvian.view.drawing import Drawing, Triangles
 from vitruvian.view.raster import cover, occlusion, project, shade, shadow
-from vitruvian.view.raster.types import BAND, Balls, Bins, Floor, Soup, View
+from vitruvian.view.raster.types import AIR, BAND, Balls, Bins, Floor, Medium, Soup, View
 
 Array = np.ndarray
 
@@ -35,8 +35,8 @@ class Setting:
     threads: int = 0  # 0: as many as Numba uses
 
 
-def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
-    """The picture, sRGB bytes of shape (height, width, 3)."""
+def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = AIR) -> Array:
+    """The picture, sRGB bytes of shape (height, width, 3); medium: what the camera is in."""
     width, height = camera.width, camera.height
     samples = SAMPLES[setting.samples]
     view = View(*[*camera.eye.tolist(), *camera.axes.ravel().tolist(), camera.focal, 0.5 * width, 0.5 * height])
@@ -73,7 +73,7 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting) -> Array:
         def colour(band: int) -> None:
             things = (solid, clear, clear_bins, balls)
             seen = (samples, nearness, owner, open_sky, place)
-            shade.shade_band(band, view, light, shadows, floor, *things, *seen, picture)
+            shade.shade_band(band, view, light, shadows, floor, medium, *things, *seen, picture)
 
         each(colour, bands)
     return picture

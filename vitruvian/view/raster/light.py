@@ -5,7 +5,7 @@ Light on a surface of colour c with normal n, seen along v, is
     c (ambient(n) open + key (wrap(n.l) lit + fill(n)) ) + gloss (n.h)^p lit + rim (1 - n.v)^3
 
 with `open` from ambient occlusion and `lit` from the shadow map, a tent-weighted mean of comparisons. Layers grow less
-transparent where they are seen edge on (Schlick 1994).
+transparent where they are seen edge on.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ KEY = (1.06, 0.985, 0.875)
 FILL = (0.10, 0.125, 0.16)
 RIM = 0.22
 PANE_SOFT = np.float32(0.35)
+# A layer seen edge on hides more of what is behind it, so that its outline reads; light that enters a thin shell of
+# thickness t passes t / n.v of it.
+EDGE, EDGE_POWER = 0.9, 1.7
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +67,7 @@ def pane_light(hit, opacity, gloss, soft, view, light, nearest):
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
     nv = min(max(nx * vx + ny * vy + nz * vz, 0.0), 1.0)
-    alpha = opacity + (1.0 - opacity) * 0.55 * (1.0 - nv) ** 4
+    alpha = opacity + (1.0 - opacity) * EDGE * (1.0 - nv) ** EDGE_POWER
     hx, hy, hz = light.lx + vx, light.ly + vy, light.lz + vz
     size = np.sqrt(hx * hx + hy * hy + hz * hz)
     nh = abs(nx * hx + ny * hy + nz * hz) / size if size > 0.0 else 0.0

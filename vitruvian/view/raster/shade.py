@@ -11,15 +11,16 @@ import numpy as np
 from numba import njit
 
 from vitruvian.view.colour import srgb_from_linear
-from vitruvian.view.raster.backdrop import background, ground
+from vitruvian.view.raster.backdrop import background, depth_light, ground, sky
 from vitruvian.view.raster.cover import BACKGROUND, GROUND, layer_triangles
 from vitruvian.view.raster.hit import ball_hit, triangle_hit
 from vitruvian.view.raster.light import lit, pane_light
 from vitruvian.view.raster.occlusion import open_at
 from vitruvian.view.raster.types import BAND
-from vitruvian.view.raster.water import faded, media, water_light
+from vitruvian.view.raster.water import faded, media, mirror_from_below, water_light
 
 LAYERS = 8  # light-passing layers kept per sample
+ENDLESS = 1e3  # [m] of open water behind its surface
 BALL_GLOSS, BALL_SOFT = np.float32(0.2), np.float32(0.2)
 
 # sRGB byte of linear light, by table.
@@ -29,7 +30,22 @@ ENCODED = (255.0 * srgb_from_linear(np.arange(ENCODED_LAST + 1) / ENCODED_LAST) 
 
 @njit(cache=True, nogil=True)
 def shade_band(
-    band, view, light, shadows, floor, solid, clear, clear_bins, balls, samples, nearness, owner, open_sky, half, out
+    band,
+    view,
+    light,
+    shadows,
+    floor,
+    medium,
+    solid,
+    clear,
+    clear_bins,
+    balls,
+    samples,
+    nearness,
+    owner,
+    open_sky,
+    half,
+    out,
 ):
     """Colours (sRGB, 8 bit) of one band of rows, into out (height, width, 3)."""
     height, width, count = nearness.shape
@@ -40,6 +56,7 @@ def shade_band(
     centres, radius, tints = balls.centres, balls.radius, balls.colours
     nearest, covered, wide, blur = shadows.nearest, shadows.covered, shadows.wide, shadows.blur
     n_solid = faces.shape[0]
+    outside = -2 if medium.wet else -1
     top = band * BAND
     bottom = min(top + BAND, height)
     glass = clear_bins.start[band + 1] > clear_bins.start[band]
@@ -54,7 +71,7 @@ def shade_band(
     done_colour = np.empty((count, 3))
     # Of each layer's triangle: light and opacity; for water also its own light in depth and how fast light fades [1/m].
     pane_owner = np.empty(count * LAYERS, np.int32)
-    pane_colour = np.empty((count * LAYERS, 10))
+    pane_colour = np.empty((count * LAYERS, 12))
     pane_of = np.empty(LAYERS, np.int32)
     is_water = np.empty(LAYERS, np.float32)
     near = np.empty(LAYERS, np.float32)
@@ -79,7 +96,13 @@ def shade_band(
                     at += 1
                 if at == done:
                     if who == BACKGROUND:
-                        c = background(y, height)
+                        if medium.wet:
+                            c = depth_light(y, height, medium)
+                        elif medium.open:  # the sky that the water mirrors, so that both meet at the horizon
+                            rise = (view.rz * rx + view.dz * ry + view.fz) / np.sqrt(1.0 + rx * rx + ry * ry)
+                            c = sky(min(max(1.4 * rise, 0.0), 1.0))
+                        else:
+                            c = background(y, height)
                     elif who == GROUND:
                         depth = 1.0 / nearness[y, x, s]
                         open_here = open_at(open_sky, half, y, x, depth)
@@ -98,6 +121,8 @@ def shade_band(
                     done += 1
                 r, g, b = done_colour[at, 0], done_colour[at, 1], done_colour[at, 2]
                 layers = layer_count[y - top, x, s] if glass else 0
+                slant = np.sqrt(1.0 + rx * rx + ry * ry)
+                end = 1.0 / nearness[y, x, s] if nearness[y, x, s] > 0.0 else -1.0
                 if layers > 0:
                     any_water = False
                     for k in range(layers):
@@ -114,14 +139,19 @@ def shade_band(
                         is_water[k] = c_finish[pane, 3]
                         any_water = any_water or is_water[k] > 0.0
                         near[k] = layer_near[y - top, x, s, k]
-                        wet[k] = -1
+                        wet[k] = outside
                     if any_water:
-                        media(layers, near, is_water, wet)
-                    slant = np.sqrt(1.0 + rx * rx + ry * ry)
-                    end = 1.0 / nearness[y, x, s] if nearness[y, x, s] > 0.0 else 1.0 / near[0] + 2.0 * floor.radius
+                        media(layers, near, is_water, wet, outside)
+                    if end < 0.0:  # nothing solid behind; open water has no end
+                        end = 1.0 / near[0] + (ENDLESS if medium.open else 2.0 * floor.radius)
                     for k in range(layers - 1, -1, -1):
                         start = 1.0 / near[k]
-                        if wet[k] >= 0:
+                        if wet[k] == -2:
+                            path = max(end - start, 0.0) * slant
+                            r = faded(r, medium.r, medium.kr, path)
+                            g = faded(g, medium.g, medium.kg, path)
+                            b = faded(b, medium.b, medium.kb, path)
+                        elif wet[k] >= 0:
                             w, path = pane_of[wet[k]], max(end - start, 0.0) * slant
                             r = faded(r, pane_colour[w, 4], pane_colour[w, 7], path)
                             g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
@@ -130,10 +160,24 @@ def shade_band(
                         if _behind_its_own(k, layer_owner[y - top, x, s], c_finish):
                             continue
                         at = pane_of[k]
+                        before = wet[k - 1] if k > 0 else outside
+                        if is_water[k] > 0.0 and before != -1 and wet[k] == -1:  # seen from below
+                            part = mirror_from_below(pane_colour[at, 10])
+                            w = pane_of[before] if before >= 0 else 0
+                            glow = pane_colour[at, 11]
+                            mr = glow * (pane_colour[w, 4] if before >= 0 else medium.r)
+                            mg = glow * (pane_colour[w, 5] if before >= 0 else medium.g)
+                            mb = glow * (pane_colour[w, 6] if before >= 0 else medium.b)
+                            r, g, b = r + (mr - r) * part, g + (mg - g) * part, b + (mb - b) * part
+                            continue
                         keep = 1.0 - pane_colour[at, 3]
                         r = r * keep + pane_colour[at, 0]
                         g = g * keep + pane_colour[at, 1]
                         b = b * keep + pane_colour[at, 2]
+                if medium.wet and end > 0.0:
+                    r = faded(r, medium.r, medium.kr, end * slant)
+                    g = faded(g, medium.g, medium.kg, end * slant)
+                    b = faded(b, medium.b, medium.kb, end * slant)
                 r, g, b = _tone(r, g, b)
                 red += r
                 green += g
@@ -162,7 +206,7 @@ def _shade_pane(hit, finish, view, light, nearest, reach, out):
     opacity, gloss, soft = finish[0], finish[1], finish[2]
     if finish[3] > 0.0:
         w = water_light(hit, opacity, view, light, nearest, reach)
-        for i in range(10):
+        for i in range(12):
             out[i] = w[i]
     else:
         out[0], out[1], out[2], out[3] = pane_light(hit, opacity, gloss, soft, view, light, nearest)

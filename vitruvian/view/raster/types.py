@@ -95,3 +95,19 @@ class Floor(NamedTuple):
     cy: float
     radius: float  # size of what stands on it [m]
     spacing: float  # of the grid [m]
+
+
+class Medium(NamedTuple):
+    """Open water: whether there is some, whether the camera is in it, its own light in depth, fading [1/m]."""
+
+    open: bool
+    wet: bool
+    r: float
+    g: float
+    b: float
+    kr: float
+    kg: float
+    kb: float
+
+
+AIR = Medium(False, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

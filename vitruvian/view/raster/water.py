@@ -3,8 +3,9 @@
 A smooth surface mirrors the part  F = F0 + (1 - F0) (1 - n.v)^5  of what lies in the mirrored direction (Schlick 1994).
 Over a path of length s through water, light of colour channel c fades to the part  exp(-k_c s)  (Beer and Lambert) and
 the water's own colour, lit, takes the place of the rest. A ray is in water between the first of its surfaces and the
-second, between the third and the fourth, and so on, whichever way their triangles face; below a sheet without a
-bottom it is in water up to what stands behind.
+second, between the third and the fourth, and so on, whichever way their triangles face (the other way about when the
+eye is in water); below a sheet without a bottom it is in water up to what stands behind. From below a surface mirrors
+everything beyond the angle of total reflection.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numba import njit
 from vitruvian.view.raster.backdrop import GROUND_COLOUR, sky
 from vitruvian.view.raster.light import KEY, lit
 
-F0 = 0.02  # of water, refractive index 1.33
+INDEX = 1.33  # of refraction
+F0 = 0.02  # mirrored head on, ((INDEX - 1) / (INDEX + 1))^2
 DEPTH = 0.15  # path, in radii of what is shown, over which the part `opacity` of light is taken
 SAME = 1e-5  # surfaces nearer to each other than this part of their distance are one: a ray through a shared edge
 GLINT = 700.0  # exponent of the key light's mirror image
@@ -27,7 +29,8 @@ FLAT = np.float32(1.0)
 
 @njit(cache=True, nogil=True)
 def water_light(hit, opacity, view, light, nearest, reach):
-    """Mirrored light and its weight, own colour in depth, and how fast each channel fades [1/m]: 10 numbers."""
+    """Mirrored light and its weight, own colour in depth, and how fast each channel fades [1/m], cosine to the
+    normal, brightness of the depth mirrored from below: 12 numbers."""
     px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
@@ -52,7 +55,21 @@ def water_light(hit, opacity, view, light, nearest, reach):
         fade * (TAKES_MOST - slope * cr),
         fade * (TAKES_MOST - slope * cg),
         fade * (TAKES_MOST - slope * cb),
+        nv,
+        0.35 + 1.3 * min(max(1.0 + mz, 0.0), 1.0),
     )
+
+
+@njit(cache=True, nogil=True)
+def mirror_from_below(nv):
+    """Part of light that water's surface mirrors down again, seen at the cosine nv of the angle to its normal.
+
+    Schlick's rule with the angle in air, by Snell's law; beyond 49 degrees everything.
+    """
+    sine2 = INDEX * INDEX * (1.0 - nv * nv)
+    if sine2 >= 1.0:
+        return 1.0
+    return F0 + (1.0 - F0) * (1.0 - np.sqrt(1.0 - sine2)) ** 5
 
 
 @njit(cache=True, nogil=True)
@@ -62,17 +79,18 @@ def faded(behind, deep, fade, path):
 
 
 @njit(cache=True, nogil=True)
-def media(layers, near, is_water, wet):
+def media(layers, near, is_water, wet, start=-1):
     """Fill wet[k] with the layer whose water lies behind layer k of a sample (nearest first), or -1 where there is air.
 
-    near: nearness (1/m) of the layers; is_water: positive where their surface is water's.
+    near: nearness (1/m) of the layers; is_water: positive where their surface is water's. start: what the eye is in,
+    -1 for air, -2 for water.
     """
-    within, last = -1, -1
+    within, last = start, -1
     for k in range(layers):
         if is_water[k] > 0.0:
             again = last >= 0 and near[last] - near[k] < SAME * near[last]
             if not again:
-                within = k if within < 0 else -1
+                within = k if within == -1 else -1
             last = k
         wet[k] = within
 

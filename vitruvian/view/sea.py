@@ -1,0 +1,139 @@
+"""Open water in pictures: the sheet around a swimmer carried on to the horizon, cut open towards a low camera.
+
+A window of simulated water ends a metre from the swimmer, and so would its picture. Here its rim is joined to a calm
+sheet that goes on all around. From far enough above that is all. A camera near the surface would see nothing of what
+is below it, as a person on the pool's edge does not: the water is cut away then along the sides of the window that
+face the camera, as by the glass of a basin, and the rim there is the waterline. A camera under the surface is in water.
+Water is as clear as a pool's (`CLEAR`), whatever the surface's own opacity says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vitruvian.view.colour import linear_from_srgb
+from vitruvian.view.drawing import Drawing, Triangles, join
+from vitruvian.view.raster.types import AIR, Medium
+from vitruvian.view.raster.water import DEPTH
+from vitruvian.world.stage import Frame, Stage, Surface
+
+Array = np.ndarray
+FAR = 60.0  # [m] to which the calm sheet goes on
+DEEP = 12.0  # [m] of water behind the cut
+CLEAR = 0.12  # part of light that is lost per metre, mean over colours
+STEEP = 0.12  # sine of the angle above the horizon from which one looks into the water anyway
+DUSK = 0.6  # light of the depth over that of the surface
+
+
+@dataclass(frozen=True)
+class Rim:
+    """The border of a sheet of water: its box and the edges that lie on each side of it."""
+
+    low: Array  # [m] (2,)
+    high: Array
+    level: float  # [m]
+    sides: tuple[tuple[int, float, Array], ...]  # axis, outward sign, ends of the edges [m] (n, 2, 3)
+
+
+def open_water(stage: Stage) -> Surface | None:
+    """The surface of open water that a stage shows; None where there is none, several, or a tank around it."""
+    if any(lines.layer == "tank" for lines in stage.lines) or any(mesh.layer == "tank" for mesh in stage.meshes):
+        return None
+    found = [s for s in stage.surfaces if s.layer == "water" and s.faces is None and s.name == "water"]
+    return found[0] if len(found) == 1 else None
+
+
+def surround(drawing: Drawing, surface: Surface, frame: Frame, eye: Array, target: Array) -> tuple[Drawing, Medium]:
+    """The drawing with open water around it, and what the camera at `eye` [m] is in, looking at `target` [m]."""
+    now = frame.surfaces.get(surface.name)
+    colour = linear_from_srgb(surface.colour)
+    if now is None or now.faces is None or len(now.faces) == 0:
+        return drawing, AIR
+    rim = rim_of(np.asarray(now.vertices, dtype=float), np.asarray(now.faces))
+    if rim is None:
+        return drawing, AIR
+    under = bool(eye[2] < rim.level)
+    away = np.linalg.norm(eye - target)
+    low = not under and (eye[2] - rim.level) < STEEP * away
+    cut = [s for s in rim.sides if low and s[1] * (eye[s[0]] - (rim.high if s[1] > 0 else rim.low)[s[0]]) > 0.0]
+    vertices, faces, normals = _around(rim, [(axis, sign) for axis, sign, _ in cut])
+    n = len(vertices)
+    finish = drawing.clear.finish[drawing.clear.finish[:, 3] > 0.0]
+    rest = Triangles(
+        vertices,
+        faces,
+        normals,
+        np.broadcast_to(colour.astype(np.float32), (n, 3)),
+        np.broadcast_to(finish[0] if len(finish) else np.array([0.5, 0.9, 0.0, 1.0], np.float32), (len(faces), 4)),
+    )
+    depth = DUSK * colour
+    takes = 1.5 - colour / colour.max()
+    return Drawing(drawing.solid, join([drawing.clear, rest]), drawing.spheres), Medium(
+        True, under, *depth.tolist(), *(CLEAR * takes).tolist()
+    )
+
+
+def clear_finish(drawing: Drawing, reach: float) -> None:
+    """Give all water of a drawing the clearness of a pool, whatever the size of what is shown (`reach` [m])."""
+    finish = drawing.clear.finish = np.array(drawing.clear.finish)
+    finish[finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-CLEAR * DEPTH * reach)
+
+
+def rim_of(vertices: Array, faces: Array) -> Rim | None:
+    """The border of a sheet whose outermost edges lie on a box; None if it has none on some side."""
+    pairs = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    edges, count = np.unique(pairs, axis=0, return_counts=True)
+    border = vertices[edges[count == 1]]
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    sides = []
+    for axis in (0, 1):
+        for sign, end in ((-1.0, low[axis]), (1.0, high[axis])):
+            on = border[np.abs(border[:, :, axis] - end).max(axis=1) < 1e-4 * (high[axis] - low[axis])]
+            if len(on) == 0:
+                return None
+            sides.append((axis, sign, on))
+    level = float(np.median(np.concatenate([s[2] for s in sides])[:, :, 2]))
+    return Rim(low[:2], high[:2], level, tuple(sides))
+
+
+def _around(rim: Rim, cut: list[tuple[int, float]]) -> tuple[Array, Array, Array]:
+    """Vertices, faces and normals of the sheet beyond the rim, and of the walls along the sides that are cut."""
+    quads, facing = [], []
+    ends = {-1.0: rim.low, 1.0: rim.high}
+
+    def add(a: Array, b: Array, c: Array, d: Array, normal: Array) -> None:
+        quads.append(np.stack(np.broadcast_arrays(a, b, c, d), axis=-2).reshape(-1, 4, 3))
+        facing.append(np.broadcast_to(normal, (len(quads[-1]), 3)))
+
+    up, down = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -DEEP])
+    for axis, sign, edges in rim.sides:
+        out = np.zeros(3)
+        out[axis] = sign
+        if (axis, sign) in cut:
+            add(edges[:, 0], edges[:, 1], edges[:, 1] + down, edges[:, 0] + down, out)
+        else:
+            far = edges.copy()
+            far[:, :, axis] += sign * FAR
+            far[:, :, 2] = rim.level
+            add(edges[:, 0], edges[:, 1], far[:, 1], far[:, 0], up)
+    for sx in (-1.0, 1.0):
+        for sy in (-1.0, 1.0):
+            corner = np.array([ends[sx][0], ends[sy][1], rim.level])
+            x, y = np.array([sx * FAR, 0.0, 0.0]), np.array([0.0, sy * FAR, 0.0])
+            gone = (0, sx) in cut, (1, sy) in cut
+            if not any(gone):
+                add(corner, corner + x, corner + x + y, corner + y, up)
+            elif gone == (True, False):  # the wall goes on along the sheet of the other side
+                add(corner, corner + y, corner + y + down, corner + down, np.array([sx, 0.0, 0.0]))
+            elif gone == (False, True):
+                add(corner, corner + x, corner + x + down, corner + down, np.array([0.0, sy, 0.0]))
+    corners = np.concatenate(quads)
+    first = 4 * np.arange(len(corners))[:, None]
+    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])]).astype(np.int32)
+    vertices, outward = corners.reshape(-1, 3), np.tile(np.concatenate(facing), (2, 1))
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    inward = (np.cross(b - a, c - a) * outward).sum(axis=1) < 0.0
+    faces[inward] = faces[inward][:, [0, 2, 1]]
+    return vertices, faces, np.repeat(outward[:, None], 3, axis=1).astype(np.float32)
