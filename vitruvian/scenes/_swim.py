@@ -113,8 +113,9 @@ def stroke_world(
         return World(preview(body, skin, motion, q), frame_rate=FRAME)
     lead = None if pilot is None else pilot(body)
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
+    room = water(parameters, turns=turns, supine=read.posture == "supine")
     simulation = SwimSimulation(
-        body, skin, water=water(parameters, turns=turns, supine=read.posture == "supine"), q=q, v=v, forces=parameters["forces"],
+        body, skin, water=room, q=q, v=v, forces=parameters["forces"],
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
