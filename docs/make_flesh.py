@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,13 @@ from PIL import Image
 from vitruvian.anatomy import human
 from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy.skin_data import BUILDS
+from vitruvian.anatomy.skin_flesh import body_flesh, enclosed_volume
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.control.poses import pose
 from vitruvian.couple.bone_flesh import BoneFlesh
 from vitruvian.flesh import Loads, Settings, embed, preset, self_contact
+from vitruvian.mesh.remesh import vertex_normals
 from vitruvian.skeleton import bone_poses, difference, integrate
 from vitruvian.view.render import Shooting
 from vitruvian.world.recording import Recording
@@ -157,14 +160,16 @@ def muscles(folder: Path) -> None:
 
 
 def biceps(folder: Path) -> None:
-    recording = recorded(folder, "biceps", "biceps")
+    recording = recorded(folder, "biceps", "biceps", "--quality", "standard")
     views = [((0.62, -0.85, 2.05), (0.44, 0.02, 1.56))]
     times = (0.0, 0.6, 2.1)
     rows = [
         [shot(recording, nearest(recording, t), eye, target, (560, 400), None, True) for t in times]
         for eye, target in views
     ]
-    strain = recorded(folder, "biceps-strain", "biceps", "--set", "colour=strain", "--seconds", "2.15")
+    strain = recorded(
+        folder, "biceps-strain", "biceps", "--set", "colour=strain", "--quality", "standard", "--seconds", "2.15"
+    )
     rows += [[shot(strain, nearest(strain, t), *views[0], (560, 400), ["skin", "bones"], True) for t in times]]
     sheet(rows, "flesh-biceps")
 
@@ -176,7 +181,7 @@ def girth(folder: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    recording = recorded(folder, "biceps", "biceps")
+    recording = recorded(folder, "biceps", "biceps", "--quality", "standard")
     s, time = recording.signals, np.asarray(recording.time)
     area = 1e4 * s["girth"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.6), sharey=True, layout="constrained")
@@ -195,7 +200,7 @@ def girth(folder: Path) -> None:
 
 
 def poke(folder: Path) -> None:
-    recording = recorded(folder, "poke", "poke")
+    recording = recorded(folder, "poke", "poke", "--quality", "standard", "--seconds", "1.0")
     eye, target = (0.95, -1.15, 1.62), (0.0, -0.05, 1.27)
     row = [shot(recording, nearest(recording, 1.0), eye, target, (700, 520), None, True)]
     pressed = recorded(folder, "poke-pressure", "poke", "--set", "colour=pressure", "--seconds", "1.0")
@@ -204,19 +209,93 @@ def poke(folder: Path) -> None:
 
 
 def curl(folder: Path) -> None:
-    recording = recorded(folder, "curl", "curl", "--set", "flesh=elements", "--seconds", "1.3")
-    front, back = ((0.9, -1.9, 1.75), (0.0, 0.0, 1.27)), ((-0.8, 2.0, 1.75), (0.0, 0.0, 1.27))
+    options = ("--set", "flesh=elements", "--set", "touching=true", "--quality", "standard", "--seconds", "1.25")
+    recording = recorded(folder, "curl", "curl", *options)
+    front, side = ((0.75, -1.7, 1.75), (0.0, 0.0, 1.33)), ((1.75, -0.35, 1.7), (0.0, 0.0, 1.33))
+    back = ((-0.6, 1.75, 1.75), (0.0, 0.0, 1.33))
     skin, inside = ["skin", "things"], ["bones", "muscles", "things"]
-    views = [(0.0, front, skin), (1.2, front, skin), (1.2, front, inside), (1.2, back, skin)]
-    shots = [shot(recording, nearest(recording, t), *v, (480, 520), layers) for t, v, layers in views]
-    sheet([shots], "flesh-curl")
+    rows = []
+    for time, last in ((0.0, skin), (1.2, inside)):
+        views = [(front, skin), (side, skin), (back, skin), (((0.35, -1.1, 2.3), (0.05, 0.0, 1.45)), last)]
+        if last is inside:
+            views[-1] = (front, inside)
+        rows.append([shot(recording, nearest(recording, time), *v, (480, 480), layers) for v, layers in views])
+    sheet(rows, "flesh-curl")
 
 
 def tone(folder: Path) -> None:
-    recording = recorded(folder, "tone", "tone", "--set", "flesh=elements", "--seconds", "0.6")
-    i = nearest(recording, 0.28)
-    row = [shot(recording, i, (x + 0.5, -1.15, 2.0), (x + 0.3, 0.0, 1.5), (520, 420)) for x in (-0.95, 0.0, 0.95)]
-    sheet([row], "flesh-tone")
+    """The shoulder with coactivation 0, 0.5 and 1; below, sections of the deltoid and how far the skin went out."""
+    options = ("--set", "flesh=elements", "--quality", "standard", "--seconds", "0.3")
+    recording = recorded(folder, "tone", "tone", *options)
+    frame = recording.frame(nearest(recording, 0.28))
+    levels = ("0", "0.5", "1")
+    faces = np.asarray(next(s.faces for s in recording.stage.surfaces if s.name == "tone 0 skin"))
+    skins = [frame.surfaces[f"tone {g} skin"].vertices - [0.95 * (k - 1), 0.0, 0.0] for k, g in enumerate(levels)]
+    normal = vertex_normals(skins[0], faces)
+    out = [1e3 * np.sum((v - skins[0]) * normal, axis=1) for v in skins]
+    print("skin went out by up to", [f"{o.max():.1f} mm" for o in out], "and in by", [f"{-o.min():.1f}" for o in out])
+    eye, target = (0.62, -0.75, 1.95), (0.30, -0.02, 1.53)
+    plain = Stage(surfaces=(Surface("skin", faces, "skin", SKIN),), ground=None)
+    span = float(np.ceil(np.percentile(out[-1], 99.7)))
+    shaded = Stage(surfaces=(Surface("skin", faces, "skin", SKIN, 1.0, "outward", "mm", (-span, span)),), ground=None)
+    top = [shot(Still(plain, Frame(surfaces={"skin": SurfaceFrame(v)})), 0, eye, target, (520, 420)) for v in skins]
+    maps = [
+        shot(Still(shaded, Frame(surfaces={"skin": SurfaceFrame(v, None, o)})), 0, eye, target, (520, 420), None, True)
+        for v, o in zip(skins[1:], out[1:])
+    ]
+    sheet([top, [_sections(folder, recording, skins, faces), *maps]], "flesh-tone")
+
+
+def _sections(folder: Path, recording: Recording, skins: list[np.ndarray], faces: np.ndarray) -> Image.Image:
+    """Outlines of the three arms where the deltoid is thickest, over each other."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    frame = recording.frame(nearest(recording, 0.28))
+    bodies = list(recording.stage.bodies)
+    upper, lower = (frame.poses[bodies.index(f"tone 0.5 {b}"), :3] for b in ("Hu_l", "Ul_l"))
+    along = (lower - upper) / np.linalg.norm(lower - upper)
+    middle = upper + 0.36 * (lower - upper)
+    across = np.cross(along, [0.0, 0.0, 1.0])
+    across /= np.linalg.norm(across)
+    figure, axes = plt.subplots(figsize=(5.2, 4.2), dpi=100, layout="constrained")
+    for vertices, colour, level in zip(skins, ("0.55", "#2f6fa8", "#b3332b"), ("0", "0.5", "1")):
+        height = (vertices - middle) @ along
+        near = np.linalg.norm(vertices - middle, axis=1) < 0.12
+        for f in faces[near[faces].all(axis=1)]:
+            cut = []
+            for a, b in ((0, 1), (1, 2), (2, 0)):
+                ha, hb = height[f[a]], height[f[b]]
+                if ha * hb < 0.0:
+                    p = (vertices[f[a]] * hb - vertices[f[b]] * ha) / (hb - ha) - middle
+                    cut.append(1e3 * np.array([p @ across, p[2]]))
+            if len(cut) == 2:
+                axes.plot(*np.transpose(cut), color=colour, lw=1.3)
+        axes.plot([], [], color=colour, label=f"coactivation {level}")
+    axes.set(aspect="equal", xlabel="across [mm]", ylabel="up [mm]", title="section through the deltoid")
+    axes.legend(frameon=False, loc="center")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(folder / "sections.png")
+    plt.close(figure)
+    return Image.open(folder / "sections.png").convert("RGB").resize((520, 420))
+
+
+def builds(folder: Path) -> None:
+    """Every build from front and side, and what sex, age and weight do to the average one."""
+    shapes = [BUILDS[name] for name in BUILDS]
+    average = BUILDS["average"]
+    shapes += [replace(average, weight=0.0), replace(average, weight=1.0), replace(average, sex=0.0)]
+    rows: list[list[Image.Image]] = [[], []]
+    for shape in shapes:
+        skin = body_skin(human(), shape)
+        stage = Stage(surfaces=(Surface("skin", skin.faces, "skin", SKIN),), ground=None)
+        still = Still(stage, Frame(surfaces={"skin": SurfaceFrame(skin.vertices)}))
+        for row, eye in zip(rows, ((0.6, -4.6, 1.1), (4.6, -0.6, 1.1))):
+            row.append(shot(still, 0, eye, MIDDLE, (480, 520)).crop((120, 0, 360, 520)))
+        print(shape, f"{1e3 * enclosed_volume(skin):.1f} litres", flush=True)
+    sheet(rows, "flesh-builds")
 
 
 MAKERS = {
@@ -228,6 +307,7 @@ MAKERS = {
     "poke": poke,
     "curl": curl,
     "tone": tone,
+    "builds": builds,
 }
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from vitruvian.skeleton import SkeletonState, bone_poses, difference, integrate
 Array = np.ndarray
 TURNED, SWUNG = 0.12, 0.4  # [rad] of any joint after which D is found anew, without and with inertia
 ROUSED = 0.3  # change of any activation, likewise
+FOLDING = 1.0 / 30.0  # [s] of a part of the way to the first pose where skin may touch skin
 OLDEST = 90  # steps, likewise: contacts come and go
 BARE = 0.14  # least part of a segment's inertia that stays with the bone: skeletons are a seventh of a body (ICRP 2002)
 
@@ -210,12 +211,15 @@ class MuscleFlesh:
             state.roused = np.array(loads.activation, float)
 
     def _approach(self, pair: BoneFleshState, rest_q: Array, loads: Loads) -> Report:
-        """From the pose in which the flesh was made to another, in turns of a quarter radian at most."""
+        """From the pose in which the flesh was made to another, in turns of a quarter radian at most, or half of that
+        where skin may touch skin: it must not pass through itself on the way."""
         skeleton, goal = self.stepper.skeleton, pair.bones.q.copy()
         way = difference(skeleton, rest_q, goal)
-        parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / 0.25)))
+        # viscous where it folds onto itself: the way there is then one without jumps
+        most, dt = (0.25, np.inf) if loads.self_contact is None else (0.125, FOLDING)
+        parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / most)))
         for part in range(1, parts):
             pair.bones.q[:] = integrate(skeleton, rest_q, way, part / parts)
-            self.pair.settle(pair, Loads())
+            self.pair.settle(pair, Loads(self_contact=loads.self_contact), dt)
         pair.bones.q[:] = goal
-        return self.pair.settle(pair, loads)
+        return self.pair.settle(pair, loads, dt)
