@@ -31,6 +31,7 @@ from vitruvian.world.stage import MUSCLE, SKIN, Frame, Mesh, Stage, Surface, Sur
 PICTURES = Path(__file__).parent / "pictures"
 SIDES = [(0.7, -4.9, 1.15), (4.9, -0.6, 1.15), (-0.7, 4.9, 1.15), (-3.5, -3.5, 1.15)]
 MIDDLE = (0.0, 0.0, 0.97)
+EXAGGERATED = 5.0  # how many times as large the bulge of `tone` is drawn
 
 
 class Still:
@@ -209,7 +210,7 @@ def poke(folder: Path) -> None:
 
 
 def curl(folder: Path) -> None:
-    options = ("--set", "flesh=elements", "--set", "touching=true", "--quality", "standard", "--seconds", "1.25")
+    options = ("--set", "flesh=elements", "--quality", "standard", "--seconds", "1.25")
     recording = recorded(folder, "curl", "curl", *options)
     front, side = ((0.75, -1.7, 1.75), (0.0, 0.0, 1.33)), ((1.75, -0.35, 1.7), (0.0, 0.0, 1.33))
     back = ((-0.6, 1.75, 1.75), (0.0, 0.0, 1.33))
@@ -224,21 +225,24 @@ def curl(folder: Path) -> None:
 
 
 def tone(folder: Path) -> None:
-    """The shoulder with coactivation 0, 0.5 and 1; below, sections of the deltoid and how far the skin went out."""
+    """The shoulder slack and tense, and with what tension adds drawn fivefold; sections, and how far the skin went."""
     options = ("--set", "flesh=elements", "--quality", "standard", "--seconds", "0.3")
     recording = recorded(folder, "tone", "tone", *options)
     frame = recording.frame(nearest(recording, 0.28))
-    levels = ("0", "0.5", "1")
     faces = np.asarray(next(s.faces for s in recording.stage.surfaces if s.name == "tone 0 skin"))
-    skins = [frame.surfaces[f"tone {g} skin"].vertices - [0.95 * (k - 1), 0.0, 0.0] for k, g in enumerate(levels)]
+    skins = [
+        frame.surfaces[f"tone {g} skin"].vertices - [0.95 * (k - 1), 0.0, 0.0] for k, g in enumerate(("0", "0.5", "1"))
+    ]
     normal = vertex_normals(skins[0], faces)
     out = [1e3 * np.sum((v - skins[0]) * normal, axis=1) for v in skins]
     print("skin went out by up to", [f"{o.max():.1f} mm" for o in out], "and in by", [f"{-o.min():.1f}" for o in out])
-    eye, target = (0.62, -0.75, 1.95), (0.30, -0.02, 1.53)
+    eye, target = (0.72, -0.62, 1.92), (0.33, -0.03, 1.53)
     plain = Stage(surfaces=(Surface("skin", faces, "skin", SKIN),), ground=None)
-    span = float(np.ceil(np.percentile(out[-1], 99.7)))
-    shaded = Stage(surfaces=(Surface("skin", faces, "skin", SKIN, 1.0, "outward", "mm", (-span, span)),), ground=None)
-    top = [shot(Still(plain, Frame(surfaces={"skin": SurfaceFrame(v)})), 0, eye, target, (520, 420)) for v in skins]
+    shaded = Stage(surfaces=(Surface("skin", faces, "skin", SKIN, 1.0, "outward", "mm", (-3.0, 3.0)),), ground=None)
+    top = [
+        shot(Still(plain, Frame(surfaces={"skin": SurfaceFrame(v)})), 0, eye, target, (520, 420))
+        for v in (skins[0], skins[2], skins[0] + EXAGGERATED * (skins[2] - skins[0]))
+    ]
     maps = [
         shot(Still(shaded, Frame(surfaces={"skin": SurfaceFrame(v, None, o)})), 0, eye, target, (520, 420), None, True)
         for v, o in zip(skins[1:], out[1:])
@@ -262,19 +266,25 @@ def _sections(folder: Path, recording: Recording, skins: list[np.ndarray], faces
     across /= np.linalg.norm(across)
     figure, axes = plt.subplots(figsize=(5.2, 4.2), dpi=100, layout="constrained")
     for vertices, colour, level in zip(skins, ("0.55", "#2f6fa8", "#b3332b"), ("0", "0.5", "1")):
-        height = (vertices - middle) @ along
+        drawn = skins[0] + EXAGGERATED * (vertices - skins[0])
+        height = (drawn - middle) @ along
         near = np.linalg.norm(vertices - middle, axis=1) < 0.12
         for f in faces[near[faces].all(axis=1)]:
             cut = []
             for a, b in ((0, 1), (1, 2), (2, 0)):
                 ha, hb = height[f[a]], height[f[b]]
                 if ha * hb < 0.0:
-                    p = (vertices[f[a]] * hb - vertices[f[b]] * ha) / (hb - ha) - middle
+                    p = (drawn[f[a]] * hb - drawn[f[b]] * ha) / (hb - ha) - middle
                     cut.append(1e3 * np.array([p @ across, p[2]]))
             if len(cut) == 2:
                 axes.plot(*np.transpose(cut), color=colour, lw=1.3)
         axes.plot([], [], color=colour, label=f"coactivation {level}")
-    axes.set(aspect="equal", xlabel="across [mm]", ylabel="up [mm]", title="section through the deltoid")
+    axes.set(
+        aspect="equal",
+        xlabel="across [mm]",
+        ylabel="up [mm]",
+        title=f"deltoid, growth drawn {EXAGGERATED:.0f} times as large",
+    )
     axes.legend(frameon=False, loc="center")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(folder / "sections.png")

@@ -32,6 +32,7 @@ from vitruvian.flesh import (
 from vitruvian.scenes._cover import Cover
 from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation
+from vitruvian.world.scene import Parameter
 from vitruvian.world.stage import (
     MUSCLE,
     SKIN,
@@ -49,6 +50,10 @@ from vitruvian.world.stage import (
 Array = np.ndarray
 COLOURS = {"none": ("", "", 0.0), "strain": ("strain", "", 0.5), "pressure": ("pressure", "kPa", 6.0),
            "activation": ("activation", "", 1.0)}  # fmt: skip
+LOOKS = {  # parameters of a scene's looks
+    "colour": Parameter("none", "of the skin, with flesh", choices=tuple(COLOURS)),
+    "lattice": Parameter(False, "show the lattice, with flesh"),
+}
 ARROW, HEAD = (0.95, 0.75, 0.1), 0.2  # colour of the arrows, and the part of them that is their head
 
 

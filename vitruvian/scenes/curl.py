@@ -39,7 +39,7 @@ from vitruvian.scenes._body import (
     tracking_measures,
 )
 from vitruvian.scenes._cover import Cover
-from vitruvian.scenes._fleshed import FleshedBody, Look
+from vitruvian.scenes._fleshed import LOOKS, FleshedBody, Look
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation, Held
@@ -131,7 +131,12 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             every=2 * int(parameters["steps"]),
             two_way=parameters["two_way"],
             touching=touching,
-            look=Look(opacity=parameters["opacity"], bones=lambda name: True),
+            look=Look(
+                colour=parameters["colour"],
+                opacity=parameters["opacity"],
+                lattice=parameters["lattice"],
+                bones=lambda name: True,
+            ),
             **rest,
         )
 
@@ -183,6 +188,7 @@ scene = Scene(
         "two_way": Parameter(False, "bones feel the flesh"),
         "opacity": Parameter(1.0, "of the skin, with flesh", low=0.1, high=1.0),
         "touching": Parameter(False, "arm and trunk may touch in the armpit, with flesh"),
+        **LOOKS,
         **shape_parameters(),
         "regions": Parameter(False, "solve activations part by part, as Lee does"),
         "body": Parameter("corrected", "parameter set of the body", choices=("corrected", "printed")),

@@ -38,7 +38,7 @@ from vitruvian.control.poses import pose
 from vitruvian.flesh import Settings, preset
 from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
 from vitruvian.scenes._cover import Cover
-from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, section_area
+from vitruvian.scenes._fleshed import LOOKS, FleshedBody, FleshedState, FleshMeasure, Look, section_area
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
 from vitruvian.world.recording import Recording
@@ -49,7 +49,8 @@ from vitruvian.world.world import World
 Array = np.ndarray
 APART = 0.95  # [m] between the bodies
 PUSH_AT, PUSH_FOR = 0.3, 0.1  # [s]
-FROM, UNDER = 0.10, 1.44  # the part that wears flesh: beyond this in x, above this in z [m]
+FROM, UNDER = 0.10, 1.44  # the part that is shown: beyond this in x, above this in z [m]
+MARGIN = 0.05  # [m] that flesh reaches beyond it: at the cut itself it bulges as it likes
 ARMPIT, ELBOW = 0.225, 0.45  # x between which skin is the upper arm's, arms out [m]
 SECTIONS = {"shoulder": 0.36, "upper_arm": 0.6}  # where cross-sections are measured, as a part of the upper arm
 
@@ -177,14 +178,14 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
     shape = skin_shape(parameters)
     skin = body_skin(whole, shape)
     bellies = body_bellies(body, skin)
-    low, high = np.array([FROM - 0.03, -0.2, UNDER - 0.03]), np.array([1.05, 0.3, 1.75])
+    low, high = np.array([FROM - MARGIN - 0.03, -0.2, UNDER - MARGIN - 0.03]), np.array([1.05, 0.3, 1.75])
     flesh = body_flesh(
         body,
         spacing=parameters["spacing"],
         skin=skin,
         material=preset("soft"),
         bellies=bellies,
-        within=lambda p: np.maximum(FROM - p[:, 0], UNDER - p[:, 2]),
+        within=lambda p: np.maximum(FROM - MARGIN - p[:, 0], UNDER - MARGIN - p[:, 2]),
         reach=(low, high),
         ties="footprints",
     )
@@ -217,7 +218,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             settings=Settings(newton=40),
             every=8,
             two_way=False,
-            look=Look(opacity=0.5),
+            look=Look(colour=parameters["colour"], opacity=parameters["opacity"], lattice=parameters["lattice"]),
             flesh_measures=[
                 FleshMeasure(Signal(name, "m²", f"cross-section of the {name}"), section(part))
                 for name, part in SECTIONS.items()
@@ -270,6 +271,8 @@ scene = Scene(
         "mass": Parameter(0.0, "of a dumbbell in the hand, 0 for none", "kg", low=0.0, high=5.0),
         "flesh": Parameter("none", "flesh and skin around the arms", choices=("none", "elements")),
         "spacing": Parameter(0.02, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
+        "opacity": Parameter(0.5, "of the skin, with flesh", low=0.1, high=1.0),
+        **LOOKS,
         **shape_parameters(),
         "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),
         "steps": STEPS,
