@@ -236,17 +236,15 @@ def tone(folder: Path) -> None:
     normal = vertex_normals(skins[0], faces)
     out = [1e3 * np.sum((v - skins[0]) * normal, axis=1) for v in skins]
     print("skin went out by up to", [f"{o.max():.1f} mm" for o in out], "and in by", [f"{-o.min():.1f}" for o in out])
-    eye, target = (0.72, -0.62, 1.92), (0.33, -0.03, 1.53)
+    target, front, back = (0.33, -0.03, 1.53), (0.72, -0.62, 1.92), (0.75, 0.78, 1.42)
     plain = Stage(surfaces=(Surface("skin", faces, "skin", SKIN),), ground=None)
     shaded = Stage(surfaces=(Surface("skin", faces, "skin", SKIN, 1.0, "outward", "mm", (-3.0, 3.0)),), ground=None)
     top = [
-        shot(Still(plain, Frame(surfaces={"skin": SurfaceFrame(v)})), 0, eye, target, (520, 420))
+        shot(Still(plain, Frame(surfaces={"skin": SurfaceFrame(v)})), 0, back, target, (520, 420))
         for v in (skins[0], skins[2], skins[0] + EXAGGERATED * (skins[2] - skins[0]))
     ]
-    maps = [
-        shot(Still(shaded, Frame(surfaces={"skin": SurfaceFrame(v, None, o)})), 0, eye, target, (520, 420), None, True)
-        for v, o in zip(skins[1:], out[1:])
-    ]
+    tense = Still(shaded, Frame(surfaces={"skin": SurfaceFrame(skins[2], None, out[2])}))
+    maps = [shot(tense, 0, eye, target, (520, 420), None, True) for eye in (back, front)]
     sheet([top, [_sections(folder, recording, skins, faces), *maps]], "flesh-tone")
 
 
