@@ -106,8 +106,10 @@ def test_bad_builds_are_refused(call):
 
 def test_a_bone_outside_the_skin_is_named():
     ball = Skin(*sphere(0.1), 0.01)
-    with pytest.raises(InputError, match="far by 30"):
-        require_bones_inside(ball, {"near": sphere(0.05), "far": sphere(0.05, (0.08, 0.0, 0.0))})
+    with pytest.raises(InputError, match="1 bones reach out of it: out by 10"):
+        require_bones_inside(ball, {"near": sphere(0.05), "out": sphere(0.05, (0.06, 0.0, 0.0))})
+    with pytest.raises(InputError, match=r"far by at least 30\.0 mm"):  # beyond the grid's band, 57 mm are not known
+        require_bones_inside(ball, {"near": sphere(0.05), "far": sphere(0.05, (0.107, 0.0, 0.0))})
 
 
 def test_grown_skin_of_an_arm_holds_its_bones():
