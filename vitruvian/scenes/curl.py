@@ -50,6 +50,7 @@ from vitruvian.world.world import World
 # flesh is beyond this in x and between these in z, in the default pose [m]: cuts lie where little moves, not in the
 # armpit
 INNER, UNDER, OVER = 0.05, 1.30, 1.72
+LOAD_BEARING = 0.09, 1.42  # and instead of the first two where bones feel the flesh: ribs have no strength against it
 ARMPIT, AROUND, FIRM = np.array([0.20, 0.03, 1.45]), 0.12, 3e7  # [m], where skin may touch skin; how firmly [Pa/m]
 HANDS = (("Ha_l", "l"), ("Ha_r", "r"))
 WATCHED = {"elbow": ("Ul_l", 0), "elbow_right": ("Ul_r", 0), "wrist": ("Ha_l", 0), "wrist_right": ("Ha_r", 0)}
@@ -92,12 +93,13 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
     skin = body_skin(body, shape)
     bellies = body_bellies(body, skin)
     low, high = skin.vertices.min(axis=0) - 0.02, skin.vertices.max(axis=0) + 0.02
-    low[2], high[2] = UNDER - 0.05, OVER + 0.05
+    inner, under = LOAD_BEARING if parameters["two_way"] else (INNER, UNDER)
+    low[2], high[2] = under - 0.05, OVER + 0.05
     wrist = float(bone_poses(body.skeleton, body.default_q)[body.skeleton.index("Ha_l"), 0, 3])
 
     def within(p: np.ndarray) -> np.ndarray:
         out = np.abs(p[:, 0])
-        return np.max([INNER - out, out - wrist - 0.05, UNDER - p[:, 2], p[:, 2] - OVER], axis=0)
+        return np.max([inner - out, out - wrist - 0.05, under - p[:, 2], p[:, 2] - OVER], axis=0)
 
     alive = [b for b in bellies if (within(b.centre) < 0.0).any()]
     flesh = body_flesh(
