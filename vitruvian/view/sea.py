@@ -4,7 +4,7 @@ A window of simulated water ends a metre from the swimmer, and so would its pict
 sheet that goes on all around. From far enough above that is all. A camera near the surface would see nothing of what
 is below it, as a person on the pool's edge does not: the water is cut away then along the sides of the window that
 face the camera, as by the glass of a basin, and the rim there is the waterline. A camera under the surface is in water.
-Water is as clear as a pool's (`CLEAR`), whatever the surface's own opacity says.
+Water is as clear as a pool's (`CLEAR`, `DIVER`), whatever the surface's own opacity says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from vitruvian.world.stage import Frame, Stage, Surface
 Array = np.ndarray
 FAR = 60.0  # [m] to which the calm sheet goes on
 DEEP = 12.0  # [m] of water behind the cut
-CLEAR = 0.12  # part of light that is lost per metre, mean over colours
+CLEAR = 0.3  # fading of light per metre, mean over colours [1/m]: enough to tell wet from dry in a foot of water
+DIVER = 0.1  # the same for a camera in the water, which has several metres of it before it
 STEEP = 0.12  # sine of the angle above the horizon from which one looks into the water anyway
 DUSK = 0.6  # light of the depth over that of the surface
 
@@ -71,7 +72,7 @@ def surround(drawing: Drawing, surface: Surface, frame: Frame, eye: Array, targe
     depth = DUSK * colour
     takes = 1.5 - colour / colour.max()
     return Drawing(drawing.solid, join([drawing.clear, rest]), drawing.spheres), Medium(
-        True, under, *depth.tolist(), *(CLEAR * takes).tolist()
+        True, under, *depth.tolist(), *(DIVER * takes).tolist()
     )
 
 
