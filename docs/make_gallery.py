@@ -38,9 +38,16 @@ MOMENTS: dict[str, list[str]] = {
     "swim-switch": ["--at", "4.2", "--camera", "side"],
     "drop": ["--at", "0.15"],
     "swim-turn": ["--at", "6", "--camera", "top"],
-    "swim-follow": ["--at", "5", "--camera", "top"],
+    "swim-follow": ["--at", "7.7", "--camera", "top"],
     "swim-faster": ["--at", "5.6", "--camera", "front"],
     "swim-compare": ["--camera", "lanes"],
+}
+# Further pictures from the same run, for the other pages: name, options.
+MORE: dict[str, list[tuple[str, list[str]]]] = {
+    "crawl": [
+        ("swimmer", ["--at", "3.3", "--size", "1600x900", "--camera", "side"]),
+        ("swim-under", ["--at", "4.1", "--size", "960x540", "--camera", "under"]),
+    ],
 }
 HEAD = """# Gallery
 
@@ -75,9 +82,10 @@ def photograph(scene: Scene, recording: str = "") -> dict:
             run = [sys.executable, "-m", "vitruvian", "run", scene.name, "--out", recording, "--json"]
             if subprocess.run(run, stdout=subprocess.DEVNULL).returncode not in (0, 1):  # 1: a check failed
                 raise SystemExit(f"{scene.name} could not be run")
-        picture = HERE / "pictures" / f"{scene.name}.webp"
-        options = ["--size", "960x540", *MOMENTS.get(scene.name, [])]
-        subprocess.run([sys.executable, "-m", "vitruvian", "render", recording, str(picture), *options], check=True)
+        own = (scene.name, ["--size", "960x540", *MOMENTS.get(scene.name, [])])
+        for picture, options in (own, *MORE.get(scene.name, [])):
+            out = str(HERE / "pictures" / f"{picture}.webp")
+            subprocess.run([sys.executable, "-m", "vitruvian", "render", recording, out, *options], check=True)
         recorded = Recording.open(recording)
         report = scene.check(recorded, scene_parameters(scene, "draft", recorded.attributes["parameters"]))
         metrics = {name: value if math.isfinite(value) else None for name, value in report.metrics.items()}

@@ -35,3 +35,12 @@ def test_raised_digits_are_drawn_raised_and_greek_is_spelt():
     assert _runs("kg m² s⁻¹") == [("kg m", False), ("2", True), (" s", False), ("-1", True)]
     assert _runs("σ of µm") == [("sigma of um", False)]
     assert _runs("Δ é 三") == [("Delta e ?", False)]
+
+
+def test_words_are_light_on_a_dark_picture_and_dark_on_a_light_one():
+    for ground, lighter in ((70, True), (220, False)):
+        plain = np.full((180, 320, 3), ground, np.uint8)
+        written = write_over(plain, "crawl", 1.0, []).astype(int)
+        off = written[written != ground]
+        assert len(off) > 0
+        assert ((off > ground).mean() > 0.9) == lighter

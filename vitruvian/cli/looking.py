@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vitruvian.cli.output import patience, print_json, print_table, progress_bar, remark
+from vitruvian.cli.output import DRAWING, patience, print_json, print_table, progress_bar, remark
 from vitruvian.cli.running import Json
 from vitruvian.errors import InputError, unknown_name
 
@@ -46,7 +46,8 @@ def render(
     size: Annotated[str, typer.Option(metavar="WxH", help="Width and height in pixels.")] = "1280x720",
     layers: Annotated[str | None, typer.Option(metavar="A,B", help="Layers to show; all without it.")] = None,
     camera: Annotated[
-        str | None, typer.Option(help="Camera of the scene to look through; auto shows the whole run as large as fits.")
+        str | None,
+        typer.Option(help="Camera of the scene (a swimmer has side, top, under, front); auto: the whole run."),
     ] = None,
     fps: Annotated[
         float | None, typer.Option(help="Frames per second of a film; those of the recording, up to 60, without it.")
@@ -73,7 +74,7 @@ def render(
         with progress_bar("drawing", slow_start=True) as progress:
             render_film(recording, out, size=pixels, layers=shown, camera=camera, fps=fps, progress=progress)
     else:
-        with patience():
+        with patience(DRAWING):
             render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
     print_json({"out": str(out)}) if json else print(out)
 

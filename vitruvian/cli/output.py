@@ -14,6 +14,8 @@ from typing import Any
 REFRESH_SECONDS = 0.1
 TELL_SECONDS = 30.0  # between lines where there is no terminal
 PATIENCE_SECONDS = 2.0
+BUILDING = "building the scene (the first run after an install also compiles kernels, for about a minute)"
+DRAWING = "drawing (the first picture after an install also compiles kernels, for about half a minute)"
 
 
 def print_json(value: Any) -> None:
@@ -50,9 +52,8 @@ _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
 @contextmanager
-def patience() -> Iterator[Callable[[], None]]:
+def patience(message: str = BUILDING) -> Iterator[Callable[[], None]]:
     """Says on stderr why nothing happens yet, unless the block ends or the function that it yields is called soon."""
-    message = "building the scene (the first run after an install also compiles kernels, for about a minute)"
     timer = threading.Timer(PATIENCE_SECONDS, remark, [message])
     timer.daemon = True
     timer.start()

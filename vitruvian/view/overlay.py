@@ -14,8 +14,10 @@ Array = np.ndarray
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Runs = list[tuple[str, bool]]  # stretches of text, each with whether it is raised
 
-INK = (44, 52, 64)
-PALE = (92, 102, 116)
+Colour = tuple[int, int, int]
+INK, PALE = (44, 52, 64), (92, 102, 116)  # on a light picture
+CHALK, FAINT = (236, 242, 248), (196, 210, 222)  # on a dark one
+DARK = 150.0  # mean of the bytes along the lower edge below which a picture is dark
 LEAST = 8  # size of the smallest letters [pixel]
 # The font that comes with Pillow has plain Latin letters and few signs; raised digits are drawn here, the rest spelt.
 DRAWN = "°·±"
@@ -33,11 +35,12 @@ def write_over(picture: Array, title: str, time: float | None, maps: list[Colour
     scale = height / 720.0
     margin, gap, step = round(22 * scale), round(36 * scale), round(23 * scale)
     bottom, taken = height - margin, margin
+    ink, pale = (CHALK, FAINT) if picture[-height // 8 :].mean() < DARK else (INK, PALE)
     if time is not None:
-        _write(pen, margin, bottom, f"t = {time:.2f} s", round(15 * scale), PALE)
+        _write(pen, margin, bottom, f"t = {time:.2f} s", round(15 * scale), pale)
         bottom -= step
     if title:
-        wide = _write(pen, margin, bottom, title, round(19 * scale), INK, most=width - 2 * margin)
+        wide = _write(pen, margin, bottom, title, round(19 * scale), ink, most=width - 2 * margin)
         taken += round(wide) + gap
         bottom -= step
     # Bars go from right to left; where no room is left, or the title is in the way, on in a row above.
@@ -46,7 +49,7 @@ def write_over(picture: Array, title: str, time: float | None, maps: list[Colour
         bar = _Bar(colours, scale, width - 2 * margin)
         if right - bar.width < (taken if level > bottom else margin):
             right, level = width - margin, level - round(62 * scale)
-        bar.draw(image, pen, right, level)
+        bar.draw(image, pen, right, level, ink, pale)
         right -= bar.width + gap
     return np.asarray(image)
 
@@ -61,18 +64,20 @@ class _Bar:
         self.length = min(round(150 * scale), most)
         self.width = max(self.length, round(_fitted(self.words, self.size, most)[2] + 0.5))
 
-    def draw(self, image: Image.Image, pen: ImageDraw.ImageDraw, right: int, bottom: int) -> None:
+    def draw(
+        self, image: Image.Image, pen: ImageDraw.ImageDraw, right: int, bottom: int, ink: Colour, pale: Colour
+    ) -> None:
         thick, left = max(round(9 * self.scale), 3), right - self.length
         strip = self.colours(np.linspace(self.colours.low, self.colours.high, self.length))
         pixels = np.broadcast_to((255.0 * strip + 0.5).astype(np.uint8)[None], (thick, self.length, 3))
         top = bottom - round(18 * self.scale) - thick
         image.paste(Image.fromarray(np.ascontiguousarray(pixels)), (left, top))
         low, high = f"{self.colours.low:.4g}", f"{self.colours.high:.4g}"
-        _write(pen, left, bottom, low, self.size, PALE)
-        _write(pen, right - _length(_runs(high), self.size), bottom, high, self.size, PALE)
+        _write(pen, left, bottom, low, self.size, pale)
+        _write(pen, right - _length(_runs(high), self.size), bottom, high, self.size, pale)
         wide = _fitted(self.words, self.size, self.most)[2]
         middle = right - 0.5 * max(self.length, wide)
-        _write(pen, middle - 0.5 * wide, top - round(6 * self.scale), self.words, self.size, INK, most=self.most)
+        _write(pen, middle - 0.5 * wide, top - round(6 * self.scale), self.words, self.size, ink, most=self.most)
 
 
 def _write(

@@ -24,7 +24,7 @@ from vitruvian.view.memory import one_frame
 from vitruvian.view.overlay import write_over
 from vitruvian.view.raster.frame import Setting, draw
 from vitruvian.view.raster.types import AIR
-from vitruvian.view.sea import clear_finish, open_water, surround
+from vitruvian.view.sea import open_water, surround
 from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
 from vitruvian.world.whole_file import check_writable, whole_file
 
@@ -146,8 +146,7 @@ class Shooting:
         medium = AIR
         if self.water is not None:
             eye, target = self.eye + shift, self.target + shift
-            drawing, medium = surround(drawing, self.water, frame, eye, target)
-            clear_finish(drawing, self.bounds.reach)
+            drawing, medium = surround(drawing, self.water, frame, eye, target, self.bounds.reach)
         picture = draw(drawing, camera, setting, medium)
         if not self.words:
             return picture

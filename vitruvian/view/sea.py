@@ -23,7 +23,7 @@ Array = np.ndarray
 FAR = 60.0  # [m] to which the calm sheet goes on
 DEEP = 12.0  # [m] of water behind the cut
 CLEAR = 0.3  # fading of light per metre, mean over colours [1/m]: enough to tell wet from dry in a foot of water
-DIVER = 0.1  # the same for a camera in the water, which has several metres of it before it
+DIVER = 0.1  # the same where a metre and more of it lies before the swimmer: in the water, or through the cut
 STEEP = 0.12  # sine of the angle above the horizon from which one looks into the water anyway
 DUSK = 0.6  # light of the depth over that of the surface
 
@@ -46,8 +46,12 @@ def open_water(stage: Stage) -> Surface | None:
     return found[0] if len(found) == 1 else None
 
 
-def surround(drawing: Drawing, surface: Surface, frame: Frame, eye: Array, target: Array) -> tuple[Drawing, Medium]:
-    """The drawing with open water around it, and what the camera at `eye` [m] is in, looking at `target` [m]."""
+def surround(
+    drawing: Drawing, surface: Surface, frame: Frame, eye: Array, target: Array, reach: float
+) -> tuple[Drawing, Medium]:
+    """The drawing with open water around it, and what the camera at `eye` [m] is in, looking at `target` [m].
+
+    reach: size [m] of what is shown, by which the renderer measures how clear water is."""
     now = frame.surfaces.get(surface.name)
     colour = linear_from_srgb(surface.colour)
     if now is None or now.faces is None or len(now.faces) == 0:
@@ -71,15 +75,11 @@ def surround(drawing: Drawing, surface: Surface, frame: Frame, eye: Array, targe
     )
     depth = DUSK * colour
     takes = 1.5 - colour / colour.max()
-    return Drawing(drawing.solid, join([drawing.clear, rest]), drawing.spheres), Medium(
-        True, under, *depth.tolist(), *(DIVER * takes).tolist()
-    )
-
-
-def clear_finish(drawing: Drawing, reach: float) -> None:
-    """Give all water of a drawing the clearness of a pool, whatever the size of what is shown (`reach` [m])."""
-    finish = drawing.clear.finish = np.array(drawing.clear.finish)
-    finish[finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-CLEAR * DEPTH * reach)
+    clear = join([drawing.clear, rest])
+    clear.finish = np.array(clear.finish)
+    clear.finish[clear.finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-(DIVER if cut else CLEAR) * DEPTH * reach)
+    medium = Medium(True, under, *depth.tolist(), *(DIVER * takes).tolist())
+    return Drawing(drawing.solid, clear, drawing.spheres), medium
 
 
 def rim_of(vertices: Array, faces: Array) -> Rim | None:
