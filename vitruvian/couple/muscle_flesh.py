@@ -47,6 +47,7 @@ class WrapState:
     age: int  # steps since then
     count: int  # steps in all
     newton: int  # Newton steps of the latest balance
+    ease: Array  # wrench on each bone that is left out, in its frame, shape (n_bones, 6)
 
     @property
     def flesh(self) -> FleshState:
@@ -70,11 +71,15 @@ class MuscleFlesh:
         inertial: Inertial | None = None,
         every: int = 1,
         two_way: bool = True,
+        at_ease: bool = False,
     ) -> None:
         """every: steps of the bones from one balance of quasi-static flesh to the next. two_way False: the bones do not
-        feel the flesh."""
+        feel the flesh. at_ease: in the first pose they feel nothing of it yet, and later what it pulls more than
+        there: the passive tension of a body at ease is in the joints' and muscles' own tables already, and flesh that
+        was made with the arms spread would count it again."""
         self.stepper, self.model = stepper, model
         self.pair = BoneFlesh(stepper.skeleton, model, settings)
+        self.at_ease = at_ease
         self.inertial, self.every, self.two_way = inertial, (1 if inertial else max(1, every)), two_way
         self.spared = np.zeros((stepper.skeleton.n_bones, 10))
         if inertial is not None and two_way:
@@ -102,7 +107,10 @@ class MuscleFlesh:
             0,
             0,
             report.newton,
+            np.zeros((skeleton.n_bones, 6)),
         )
+        if self.at_ease:
+            state.ease = self.model.attachments.bone_wrenches(state.flesh.x, state.poses)
         if self.two_way:
             state.pull = self.pair.pull(state.flesh, q)
         return state
@@ -137,6 +145,8 @@ class MuscleFlesh:
             if self.inertial is not None:
                 self._try(state, integrate(stepper.skeleton, q, v, dt), loads, dt)
             work.force[:] += state.pull
+            if self.at_ease:
+                work.force[:] -= stepper.wrench_forces(state.ease)
             if self.inertial is None:
                 way = difference(stepper.skeleton, state.pair.bones.q, q) + dt * v
                 work.force[:] += np.einsum("ij,j->i", state.stiffness, way)

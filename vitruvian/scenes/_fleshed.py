@@ -111,18 +111,25 @@ class FleshedBody(BodySimulation):
         inertial: Inertial | None = None,
         every: int = 1,
         two_way: bool = True,
+        at_ease: bool = False,
         touching: SelfContact | None = None,
         look: Look = Look(),  # noqa: B008 - frozen
         flesh_measures: Sequence[FleshMeasure] = (),
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
         **rest: Any,
     ) -> None:
-        """cover: the skin to be drawn; bellies: likewise; touching: skin that may touch itself; props: meshes moved by
-        `outside`; rest: as for `BodySimulation`."""
+        """cover: the skin to be drawn; bellies: likewise; touching: skin that may touch itself; at_ease: as for
+        `MuscleFlesh`; props: meshes moved by `outside`; rest: as for `BodySimulation`."""
         super().__init__(body, q, **rest)
         self.flesh, self.outside, self.touching = flesh, outside or (lambda time: Outside()), touching
         self.wrap = MuscleFlesh(
-            self.stepper, flesh.model, settings=settings, inertial=inertial, every=every, two_way=two_way
+            self.stepper,
+            flesh.model,
+            settings=settings,
+            inertial=inertial,
+            every=every,
+            two_way=two_way,
+            at_ease=at_ease,
         )
         self.look, self.flesh_measures, self.props = look, tuple(flesh_measures), tuple(props)
         number = {n: i for i, n in enumerate(body.muscles.names)}
@@ -183,7 +190,7 @@ class FleshedBody(BodySimulation):
         """The flesh's pull is an outside wrench to the senses."""
         if self.wrap.two_way:
             wrap = state.wrap
-            state.wrench += self.flesh.model.attachments.bone_wrenches(wrap.flesh.x, wrap.poses)
+            state.wrench += self.flesh.model.attachments.bone_wrenches(wrap.flesh.x, wrap.poses) - wrap.ease
 
     def _loads(self, state: BodyState, time: float) -> Loads:
         model, now = self.flesh.model, self.outside(time)

@@ -5,12 +5,15 @@ The controller meets the motion within a fraction of a degree. It learns of the 
 the pose is held perfectly, which looks wrong: that is the point of the lag.
 
 With `flesh=elements` the body wears flesh and skin (Lee's figure 5.15): arms and shoulders are elastic tissue with live
-muscles, the skin of the rest rides on the bones. The flesh follows the bones, as in Lee; with `two_way=true` its fibres
-pull on them beside the line muscles, which the controller does not foresee.
+muscles, the skin of the rest rides on the bones. The flesh follows the bones, as in Lee; with `two_way=true` they feel
+what it pulls more than in the first pose, ribs held. The controller knows that pull as an outside force, which lags,
+and nothing of its stiffness: with Lee's soft feedback it misses the motion by 16 degrees rms, with that of `biceps`
+by 1.
 
     vitruvian run curl --view
     vitruvian run curl --set sensor_lag=0
     vitruvian run curl --set flesh=elements
+    vitruvian run curl --set flesh=elements --set two_way=true --set stiffness=1600 --set sensor_lag=0.02
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ from vitruvian.world.world import World
 # flesh is beyond this in x and between these in z, in the default pose [m]: cuts lie where little moves, not in the
 # armpit
 INNER, UNDER, OVER = 0.05, 1.30, 1.72
-LOAD_BEARING = 0.09, 1.42  # and instead of the first two where bones feel the flesh: ribs have no strength against it
+LOAD_BEARING = 0.09, 1.42  # and instead of the first two where bones feel the flesh
+RIBS = ("Rb", "Cc", "Ste")  # bones that are held then
 ARMPIT, AROUND, FIRM = np.array([0.20, 0.03, 1.45]), 0.12, 3e7  # [m], where skin may touch skin; how firmly [Pa/m]
 HANDS = (("Ha_l", "l"), ("Ha_r", "r"))
 WATCHED = {"elbow": ("Ul_l", 0), "elbow_right": ("Ul_r", 0), "wrist": ("Ha_l", 0), "wrist_right": ("Ha_r", 0)}
@@ -124,6 +128,8 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
     )
 
     def make(body: Body, **rest: Any) -> BodySimulation:
+        if parameters["two_way"]:  # ribs have hardly any muscle against what the flesh of the chest does to them
+            rest["still"] = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone])
         return FleshedBody(
             body,
             flesh,
@@ -132,6 +138,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             settings=Settings(newton=40, residual=0.2),
             every=2 if parameters["two_way"] else 2 * int(parameters["steps"]),  # bones that feel it must not outrun it
             two_way=parameters["two_way"],
+            at_ease=True,
             touching=touching,
             look=Look(
                 colour=parameters["colour"],
@@ -162,7 +169,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         report.metrics["wrist_dip_deg"] = float(np.abs(off["wrist"][after]).max())
         if parameters["sensor_lag"] == 0:
             report.checks["with senses that do not lag, nothing moves (0.5 degrees)"] = dip < 0.5
-        else:
+        elif parameters["sensor_lag"] >= 0.1:  # how much less a shorter lag lets them sink is not claimed
             report.checks["the arms dip by 2 to 25 degrees"] = 2.0 <= dip <= 25.0
         late = time >= min(at + 2.0, time[-1])
         back = max(float(np.abs(off[n][late]).max()) for n in WATCHED)
