@@ -80,12 +80,18 @@ def shade_band(
         for x in range(width):
             red, green, blue = 0.0, 0.0, 0.0
             done, panes = 0, 0
-            # Inside ground and background, one sample tells all.
+            # Inside ground and background, bare or behind one triangle, one sample tells all.
             taken = count
             if owner[y, x, 0] < 0:
                 taken = 1
+                panes_here = layer_count[y - top, x, 0] if glass else 0
                 for s in range(count):
-                    if owner[y, x, s] != owner[y, x, 0] or (glass and layer_count[y - top, x, s] > 0):
+                    if (
+                        owner[y, x, s] != owner[y, x, 0]
+                        or panes_here > 1
+                        or (glass and layer_count[y - top, x, s] != panes_here)
+                        or (panes_here == 1 and layer_owner[y - top, x, s, 0] != layer_owner[y - top, x, 0, 0])
+                    ):
                         taken = count
             for s in range(taken):
                 rx = (x + samples[s, 0] - view.cx) / view.focal
