@@ -89,6 +89,16 @@ def test_a_swimmer_who_shall_go_left_rolls_his_left_side_down_by_arms_that_go_ri
     assert bank_wanted(g, _course(turning=2.0), 0.3, 0.0, DT)[0] < 0.0  # braked before it is too late
 
 
+@pytest.mark.parametrize(("stroke", "sign"), [("crawl", 1.0), ("backstroke", -1.0)])
+def test_on_his_back_a_swimmer_who_shall_go_left_bends_to_his_own_right(body, stroke, sign):
+    pilot, q = Pilot(body, stroke, heading=0.5), StrokeMotion(body, load_stroke(stroke), 0.9).at(0.0)[0]
+    own = pilot.start()
+    for k in range(200):
+        pilot.feel(own, Now(q), k * DT, DT, (0.0, 0.9), stroke)
+    assert own.bank > 0.1
+    assert sign * own.amount[POSTURES.index("bend")] > 0.05
+
+
 def test_drift_builds_up_only_near_the_heading():
     g, drift = Reflexes(), 0.0
     for _ in range(96):

@@ -58,6 +58,19 @@ def test_a_drop_flies_on_its_parabola_and_rejoins_with_all_its_volume():
     assert held(tank, state) - before == pytest.approx(volume, rel=0.05)
 
 
+@pytest.mark.parametrize("height", [0.51 + 1.0 / N, 0.51 + 3.0 / N, 0.51 + 3.9 / N, 0.51 + 6.0 / N])
+def test_a_drop_that_a_body_meets_in_the_air_stays_a_drop(height):
+    """Its reach just touches the surface far below, and a trace of area must not be raised by metres for it."""
+    tank, state = calm()
+    state.spray = np.array([[0.5, 0.5, height]])
+    state.spray_velocity, state.spray_volume = np.zeros((1, 3)), np.array([tank.cell**3 / tank.particles])
+    phi = state.phi.copy()
+    rejoin(tank, state, psi=np.full(tuple(n + 1 for n in tank.shape), -0.1))  # a body everywhere
+    taken = len(state.spray) == 0
+    assert np.abs(state.phi - phi).max() <= 0.5 * tank.cell
+    assert taken == (height < 0.51 + 2.0 / N)
+
+
 def test_a_drop_on_a_dry_floor_waits_there():
     tank = Tank((N, N, N), 1.0 / N)
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")

@@ -109,7 +109,7 @@ def test_a_body_that_sinks_through_the_floor_is_named_and_walls_hold_it():
         body = mechanism.start()
         state = fill(tank, level=0.6, mechanism=mechanism, body=body)
         if walls is None:
-            with pytest.raises(InputError, match=r"ball: lies .* beyond the z- wall"):
+            with pytest.raises(InputError, match=r"ball: lies .* beyond the floor"):
                 step(tank, state, 0.2, mechanism=mechanism, body=body)
         else:
             step(tank, state, 0.2, mechanism=mechanism, body=body)

@@ -22,6 +22,7 @@ Array = np.ndarray
 LARGEST_SHIFT = 0.05  # cells by which one sub-step may shift the whole surface
 SPREAD = 2.5  # cells around a point over which its volume raises the surface
 WIDTH = 1.5  # cells: half width of the smeared delta function that measures the area there
+MOST_RISE = 0.5  # cells by which one point may raise the surface; with less surface about it, it raises nothing
 
 
 def missing_volume(tank: Tank, state: WaterState, opened: Array) -> float:
@@ -38,8 +39,8 @@ def mend_volume(tank: Tank, state: WaterState, opened: Array, escaped: Array) ->
         return
     each = min(tank.cell**3 / tank.particles, abs(missing) / len(saw))
     points = to_cells(state.markers[saw], state.origin, tank.cell)
-    raise_surface(tank, state, points, np.full(len(saw), -side * each))
-    put = -side * each * len(saw)
+    taken = raise_surface(tank, state, points, np.full(len(saw), -side * each))
+    put = -side * each * int(taken.sum())
     state.mended_net += put
     state.mended_volume += abs(put)
 
@@ -57,20 +58,24 @@ def shift_surface(tank: Tank, state: WaterState, opened: Array) -> None:
     state.shifted_volume += abs(shift) * area
 
 
-def raise_surface(tank: Tank, state: WaterState, points: Array, volumes: Array) -> None:
+def raise_surface(tank: Tank, state: WaterState, points: Array, volumes: Array) -> Array:
     """Raise the surface around points (in cells, (n, 3)) so that the water there gains volumes [m^3] (n,), markers
-    with it.
+    with it. Whether each found surface enough about it, (n,); those that did not change nothing.
     """
     h = tank.cell
     rise = np.zeros(tank.shape)
-    _raise(state.phi, points, volumes / h**3, h, rise)
+    taken = np.zeros(len(points), bool)
+    _raise(state.phi, points, volumes / h**3, h, rise, taken)
     state.phi -= rise
     shift_markers(tank, state, -rise)
+    return taken
 
 
 @njit(cache=True)
-def _raise(phi, points, volume, h, rise):
-    """Rise [m] of the surface around each point that adds its volume [cells]; none where no surface is near."""
+def _raise(phi, points, volume, h, rise, taken):
+    """Rise [m] of the surface around each point that adds its volume [cells]; none where hardly any surface is near,
+    which a small area would raise beyond all bounds.
+    """
     nx, ny, nz = phi.shape
     reach = int(np.ceil(SPREAD))
     for n in range(points.shape[0]):
@@ -78,6 +83,7 @@ def _raise(phi, points, volume, h, rise):
         i0, j0, k0 = int(np.round(x)), int(np.round(y)), int(np.round(z))
         total = 0.0
         for turn in range(2):
+            taken[n] = turn == 1 and total > 0.0 and abs(volume[n]) <= MOST_RISE * total
             for i in range(max(i0 - reach, 0), min(i0 + reach + 1, nx)):
                 for j in range(max(j0 - reach, 0), min(j0 + reach + 1, ny)):
                     for k in range(max(k0 - reach, 0), min(k0 + reach + 1, nz)):
@@ -89,5 +95,5 @@ def _raise(phi, points, volume, h, rise):
                             p = abs(phi[i, j, k]) / (WIDTH * h)
                             if p < 1.0:
                                 total += weight * (1.0 + np.cos(np.pi * p)) / (2.0 * WIDTH)
-                        elif total > 0.0:
+                        elif taken[n]:
                             rise[i, j, k] += weight * volume[n] / total * h

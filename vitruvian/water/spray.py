@@ -77,7 +77,11 @@ def release(tank: Tank, state: WaterState, opened: Array) -> None:
 
 
 def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
-    """Drops that have come back to the water, or that a body (nodal distance psi [m]) has met, raise its surface."""
+    """Drops that have come back to the water, or that a body (nodal distance psi [m]) has met beside it, raise its
+    surface.
+
+    A drop that met a body in the air falls on through it. One that is deep in the water already is part of it.
+    """
     if not len(state.spray):
         return
     h = tank.cell
@@ -92,7 +96,8 @@ def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
     back &= points[:, 2] < tank.shape[2]  # over the rim there is nothing to meet
     if not back.any():
         return
-    raise_surface(tank, state, points[back], state.spray_volume[back])
+    taken = raise_surface(tank, state, points[back], state.spray_volume[back])
+    back[back] = taken | (value[back] < -TOUCH * h)
     keep_spray(state, ~back)
 
 

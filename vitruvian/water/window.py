@@ -87,8 +87,9 @@ def check_sides(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
                 "larger, or allow beyond_walls"
             )
         if depth > 0.0 and kind == "wall":
+            wall = {"z-": "floor", "z+": "lid"}.get(side, f"{side} wall")
             raise InputError(
-                f"{name}: lies {depth:.3g} m beyond the {side} wall of the tank; give RigidBodies walls that hold it, "
+                f"{name}: lies {depth:.3g} m beyond the {wall} of the tank; give RigidBodies walls that hold it, "
                 "a larger tank, or allow beyond_walls"
             )
 

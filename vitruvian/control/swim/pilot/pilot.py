@@ -96,7 +96,7 @@ class Pilot:
         arch = arch_for(g, course, own.wanted_height)
         inner = float(own.holding == "left arm") - float(own.holding == "right arm")  # 1: the left one
         side = -1.0 if supine else 1.0
-        amount = [bend * side, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
+        amount = [bend, 0.0, arch, arms * (inner <= 0.0), arms * (inner >= 0.0)]
         own.amount = min(1.0, 3.0 * course.known) * side * np.array(amount)  # fades in over half a stroke
         return course
 
