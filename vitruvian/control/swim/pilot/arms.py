@@ -13,7 +13,7 @@ import numpy as np
 
 from vitruvian.anatomy.body import Body
 from vitruvian.control.computed_muscle import tracking_error
-from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion
+from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, arms_together
 from vitruvian.control.swim.pilot.reflexes import Reflexes
 
 Array = np.ndarray
@@ -31,7 +31,7 @@ class StraightArm:
     def __init__(self, body: Body, motion: StrokeMotion, where: str):
         self.body, self.motion, self.where = body, motion, where
         self.supine = motion.stroke.posture == "supine"
-        lag = 0.5 if motion.stroke.name in ("crawl", "backstroke") else 0.0  # arms that alternate
+        lag = 0.0 if arms_together(body, motion.stroke) else 0.5
         self.reach = (REACH, REACH + lag)
         s = body.skeleton
         self._rows = [np.concatenate([np.r_[s.v_slice(b + side)] for b in ARM]) for side in ("_l", "_r")]
