@@ -1,5 +1,7 @@
 """The lattice holds the volume that the level set encloses, and does not glue separate parts."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,23 @@ def test_a_lattice_coarser_than_a_limb_is_refused_unless_asked_for():
     lattice_from_level_set(limb, *box, 0.025)
 
 
+def test_a_thin_limb_on_a_thick_trunk_is_warned_of_unless_asked_for():
+    def trunk_and_limb(points):
+        trunk = np.linalg.norm(points, axis=1) - 0.15
+        limb = np.maximum(np.hypot(points[:, 1], points[:, 2]) - 0.012, np.abs(points[:, 0] - 0.3) - 0.3)
+        return np.minimum(trunk, limb)
+
+    box = [-0.16] * 3, [0.61, 0.16, 0.16]
+    with pytest.warns(UserWarning, match=r"0\.8. % of the tissue \(1.. cm³\) lies in parts one cell of 30 mm thick"):
+        lattice_from_level_set(trunk_and_limb, *box, 0.03)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lattice_from_level_set(trunk_and_limb, *box, 0.03, thin=True)
+        lattice_from_level_set(trunk_and_limb, *box, 0.03, warn=False)
+        lattice_from_level_set(trunk_and_limb, *box, 0.01)
+        lattice_from_level_set(ball, [-0.06] * 3, [0.06] * 3, 0.02)  # caps of one cell are no limbs
+
+
 @pytest.mark.parametrize(
     ("points", "word"), [(np.nan, "shape"), ([[0.0, np.nan, 0.0]], "1 of 1 points"), ([[0.0, 1.0]], "shape")]
 )
@@ -135,6 +154,7 @@ def test_surface_samples_stand_for_the_whole_area():
     ("call", "word"),
     [
         (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, -0.1), "spacing"),
+        (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, np.inf), "positive and finite, not inf m"),
         (lambda: lattice_from_level_set(ball, [0] * 3, [0, 1, 1], 0.1), "empty"),
         (lambda: lattice_from_level_set(ball, [0] * 3, [1e3] * 3, 0.01), "too many"),
         (lambda: lattice_from_level_set(lambda p: p[:, 0] + 1.0, [0] * 3, [1] * 3, 0.5), "negative inside"),

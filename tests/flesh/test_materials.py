@@ -46,7 +46,15 @@ def test_presets_carry_the_published_moduli():
 
 @pytest.mark.parametrize(
     ("young", "poisson", "word"),
-    [(1e5, 0.5, "Poisson"), (1e5, 0.6, "Poisson"), (-1.0, 0.3, "Young"), (np.inf, 0.3, "Young")],
+    [
+        (1e5, 0.5, "Poisson"),
+        (1e5, 0.6, "Poisson"),
+        (1e5, -0.2, "Poisson"),
+        (1e5, 0.0, "Poisson"),
+        (1e5, "a", "Poisson"),
+        (-1.0, 0.3, "Young"),
+        (np.inf, 0.3, "Young"),
+    ],
 )
 def test_unphysical_moduli_are_refused(young, poisson, word):
     for make in MAKERS:
@@ -63,6 +71,9 @@ def test_unphysical_moduli_are_refused(young, poisson, word):
         (lambda: mooney_rivlin(20e3, 60e3, -1e7), "bulk"),
         (lambda: mooney_rivlin(20e3, 60e3, np.inf), "bulk"),
         (lambda: mooney_rivlin(np.inf, 60e3, 1e6), "mu10 must be finite"),
+        (lambda: mooney_rivlin(20e3, 60e3, 30e3), "Poisson's ratio .* these moduli give -0.033"),
+        (lambda: mooney_rivlin("a", 1.0, 2.0), "mu10 must be a number, got 'a'"),
+        (lambda: mooney_rivlin_from_moduli(1e5, 0.4, share=2.0), "share"),
         (lambda: neo_hookean(1e5, 0.3, density=0.0), "density"),
         (lambda: Fibre(peak_stress=-1.0), "fibre"),
         (lambda: Fibre(optimal_stretch=0.0), "fibre"),

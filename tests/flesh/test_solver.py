@@ -200,3 +200,36 @@ def test_a_step_needs_a_positive_time():
     model = build_flesh(box_lattice((1, 1, 1), 0.1), preset("lee"))
     with pytest.raises(InputError, match="dt"):
         FleshSolver(model).step(rest_state(model), Loads(), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"residual": -1.0}, "residual must be a positive number, got -1.0"),
+        ({"gap": 0.0}, "gap"),
+        ({"tolerance": np.nan}, "tolerance"),
+        ({"chord": "a"}, "chord"),
+        ({"newton": -1}, "newton"),
+        ({"krylov": 0.5}, "krylov"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, word):
+    with pytest.raises(InputError, match=word):
+        Settings(**settings)
+
+
+@pytest.mark.parametrize("fixed", [np.zeros(3, bool), np.zeros((8, 2), bool), True])
+def test_fixed_nodes_that_do_not_fit_are_refused(fixed):
+    with pytest.raises(InputError, match=r"fixed must have shape \(8,\) or \(8, 3\)"):
+        build_flesh(box_lattice((1, 1, 1), 0.1), preset("lee"), fixed=fixed)
+
+
+def test_cells_that_end_inside_out_are_counted():
+    lattice = box_lattice((2, 1, 1), 0.1)
+    model = build_flesh(lattice, preset("lee"), fixed=np.ones(lattice.n_nodes, bool))
+    solver, state = FleshSolver(model), rest_state(model)
+    assert solver.equilibrium(state, Loads()).folded == 0
+    state.x[np.argmax(lattice.nodes.sum(axis=1)), 0] -= 0.15  # one corner through its cell's far side
+    assert solver.equilibrium(state, Loads()).folded == 1
+    state.x[:] = lattice.nodes * [1.0, 1.0, -1.0]
+    assert solver.equilibrium(state, Loads()).folded == 2

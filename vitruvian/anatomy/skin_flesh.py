@@ -94,7 +94,9 @@ def body_flesh(
 
     lower, upper = (skin.vertices.min(axis=0), skin.vertices.max(axis=0)) if reach is None else reach
     solid = bone_level_set(body, lower - spacing, upper + spacing, band=0.01) if hollow else None
-    lattice = lattice_from_level_set(tissue, lower - 0.5 * spacing, upper + 0.5 * spacing, spacing, solid=solid)
+    lattice = lattice_from_level_set(
+        tissue, lower - 0.5 * spacing, upper + 0.5 * spacing, spacing, solid=solid, warn=False
+    )  # fingers and toes are thin on any lattice of a body
     poses = bone_poses(body.skeleton, body.default_q)
     bone, points, areas = [], [], []
     ends = muscle_ends(body) if ties == "footprints" else {}

@@ -8,6 +8,7 @@ section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from vitruvian.flesh.fragments import label_fragments, share_nodes
 LevelSet = Callable[[np.ndarray], np.ndarray]  # points [m] (n, 3) -> signed distance [m] (n,), negative inside
 LEAST_FILL = 0.02  # a cell with less tissue than this is dropped: it carries nothing and spoils the conditioning
 MOST_SINGLE = 0.5  # part of the tissue that may be one cell thick
+NOTED_THIN = 0.002  # part of the tissue in thin parts that asks for a warning
+THICK = 0.6  # of a cell's volume that the tissue at an inner node has in a part more than a cell thick
 SOLID_PITCH = 0.005  # [m], greatest distance of the points at which a cell is asked whether it lies in bone
 MOST_POINTS = 200_000_000  # fine grid points; beyond this the lattice is surely a mistake
 
@@ -67,15 +70,17 @@ def lattice_from_level_set(
     samples: int = 2,
     solid: LevelSet | None = None,
     thin: bool = False,
+    warn: bool = True,
 ) -> Lattice:
     """A lattice over the box from `lower` to `upper` [m], aligned with `lower`; `level_set` is negative inside.
 
     solid: negative inside bone; cells that lie wholly in it are left out. thin: take tissue most of which is one cell
-    thick, which bends too easily by 15 to 40 %; otherwise that is an error.
+    thick, which bends too easily by 15 to 40 %; otherwise that is an error, and a warning where it is a smaller part,
+    unless `warn` is False.
     """
     lower, upper = np.array(lower, float), np.array(upper, float)
-    if not spacing > 0.0:
-        raise InputError(f"flesh lattice: the spacing must be positive, not {spacing} m")
+    if not 0.0 < spacing < np.inf:
+        raise InputError(f"flesh lattice: the spacing must be positive and finite, not {spacing} m")
     if samples < 1:
         raise InputError(f"flesh lattice: needs at least one sample per cell edge, not {samples}")
     if not np.all(np.isfinite([lower, upper])) or np.any(upper <= lower):
@@ -96,6 +101,13 @@ def lattice_from_level_set(
             f"flesh lattice: {100.0 * single:.0f} % of the tissue is one cell thick: cells of {1e3 * spacing:g} mm are "
             f"coarser than its parts; take {500.0 * spacing:g} mm or less, or thin=True if it may bend too easily"
         )
+    if warn and not thin and (share := thin_share(lattice)) > NOTED_THIN:
+        warnings.warn(
+            f"flesh lattice: {100.0 * share:.2g} % of the tissue ({1e6 * share * lattice.volume.sum():.3g} cm³) lies "
+            f"in parts one cell of {1e3 * spacing:g} mm thick, which bend too easily by 15 to 40 %; take a smaller "
+            "spacing, or thin=True if they may",
+            stacklevel=2,
+        )
     return lattice
 
 
@@ -104,6 +116,24 @@ def single_share(lattice: Lattice) -> float:
     sides = open_faces(lattice.cell_nodes)
     single = (sides[:, 0::2] & sides[:, 1::2]).max(axis=1)
     return float(lattice.volume[single].sum() / lattice.volume.sum())
+
+
+def thin_share(lattice: Lattice) -> float:
+    """Part of the tissue's volume in parts about a cell thick that stand out from the rest by more than a cell.
+
+    A node within tissue has a cell's volume around it; one within a part of a cell's thickness about half of that.
+    """
+    cells, n = lattice.cell_nodes, lattice.n_nodes
+    thick = lattice.node_volume >= THICK * lattice.spacing**3
+    if len(lattice.carved):  # beside bone that was cut out
+        grid = np.round((lattice.nodes - lattice.origin) / lattice.spacing).astype(np.int64)
+        bony = np.floor((lattice.carved[:, :3] - lattice.origin) / lattice.spacing).astype(np.int64)
+        size = grid.max(axis=0) + 2
+        corners = np.ravel_multi_index((bony[:, None] + CORNERS).reshape(-1, 3).T, size, mode="clip")
+        thick |= np.isin(np.ravel_multi_index(grid.T, size), corners)
+    near = np.zeros(n, bool)
+    near[cells[thick[cells].any(axis=1)]] = True
+    return float(lattice.volume[~near[cells].any(axis=1)].sum() / lattice.volume.sum())
 
 
 def open_faces(cell_nodes: np.ndarray) -> np.ndarray:

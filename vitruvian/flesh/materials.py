@@ -22,6 +22,9 @@ import numpy as np
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh.rotation import rotation_of
 
+# elasticity allows −1 < ν ≤ 0 too, but no tissue has it, and Lamé's λ, the κ of corotated tissue, is then not positive
+POISSON = "Poisson's ratio of tissue must lie between 0 and 0.5 (both excluded)"
+
 
 @dataclass(frozen=True)
 class Material:
@@ -36,6 +39,8 @@ class Material:
     density: float = 1060.0  # [kg/m³]; soft tissue, Duck 1990: muscle 1040-1090
 
     def __post_init__(self) -> None:
+        for name in ("mu10", "mu01", "mu_corotated", "kappa", "rest_pressure", "density"):
+            require_number(self.name, name, getattr(self, name))
         for name in ("mu10", "mu01", "mu_corotated"):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise InputError(
@@ -45,8 +50,11 @@ class Material:
             raise InputError(f"material '{self.name}': the shear modulus must be positive")
         if not (0.0 < self.kappa < np.inf and self.bulk_modulus > 0.0):
             raise InputError(
-                f"material '{self.name}': the bulk modulus must be positive and finite, got {self.kappa} Pa"
+                f"material '{self.name}': the bulk modulus must be positive and finite, got {self.kappa} Pa for kappa "
+                f"and so {self.bulk_modulus:.4g} Pa at small strain"
             )
+        if not self.poisson_ratio > 0.0:
+            raise InputError(f"material '{self.name}': {POISSON}, and these moduli give {self.poisson_ratio:.4g}")
         if not 0.0 < self.density < np.inf:
             raise InputError(f"material '{self.name}': a density must be positive and finite, not {self.density} kg/m³")
 
@@ -72,6 +80,9 @@ class Material:
 
 
 def mooney_rivlin(mu10: float, mu01: float, kappa: float, *, density: float = 1060.0, name: str = "flesh") -> Material:
+    """From Si's constants [Pa]."""
+    for constant, value in (("mu10", mu10), ("mu01", mu01)):
+        require_number(name, constant, value)
     return Material(name, mu10, mu01, 0.0, kappa, 2.0 * mu10 + 4.0 * mu01, density)
 
 
@@ -86,6 +97,9 @@ def mooney_rivlin_from_moduli(
 ) -> Material:
     """From small-strain E [Pa] and ν, with μ01 taking `share` of the shear modulus (three quarters in Lee and Si)."""
     mu, bulk = _moduli(name, young, poisson)
+    require_number(name, "share", share)
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"material '{name}': the share of mu01 must lie between 0 and 1, got {share}")
     mu01, mu10 = 0.5 * mu * share, 0.5 * mu * (1.0 - share)
     return mooney_rivlin(mu10, mu01, bulk + 2.0 / 3.0 * mu10 - 4.0 / 3.0 * mu01, density=density, name=name)
 
@@ -94,6 +108,11 @@ def corotated(young: float, poisson: float, *, density: float = 1060.0, name: st
     """From small-strain constants E [Pa] and ν."""
     mu, bulk = _moduli(name, young, poisson)
     return Material(name, 0.0, 0.0, mu, bulk - 2.0 / 3.0 * mu, 0.0, density)
+
+
+def require_number(material: str, name: str, value: object) -> None:
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"material '{material}': {name} must be a number, got {value!r}")
 
 
 PRESETS = {
@@ -192,10 +211,12 @@ def _rotation_derivative(f: np.ndarray) -> np.ndarray:
 
 
 def _moduli(name: str, young: float, poisson: float) -> tuple[float, float]:
+    require_number(name, "Young's modulus", young)
+    require_number(name, "Poisson's ratio", poisson)
     if not (young > 0.0 and np.isfinite(young)):
         raise InputError(f"material '{name}': Young's modulus must be positive, got {young} Pa")
-    if not -1.0 < poisson < 0.5:
-        raise InputError(f"material '{name}': Poisson's ratio must lie between -1 and 0.5 (exclusive), got {poisson}")
+    if not 0.0 < poisson < 0.5:
+        raise InputError(f"material '{name}': {POISSON}, got {poisson}")
     return young / (2.0 * (1.0 + poisson)), young / (3.0 * (1.0 - 2.0 * poisson))
 
 

@@ -108,6 +108,11 @@ def build_flesh(
     held = np.zeros((lattice.n_nodes, 3), bool)
     if fixed is not None:
         mask = np.asarray(fixed, bool)
+        if mask.shape not in ((lattice.n_nodes,), (lattice.n_nodes, 3)):
+            raise InputError(
+                f"flesh: fixed must have shape ({lattice.n_nodes},) or ({lattice.n_nodes}, 3), one entry for each node "
+                f"or each of its components, not {mask.shape}"
+            )
         held |= mask[:, None] if mask.ndim == 1 else mask
     pattern = build_pattern(lattice)
     tied = attachments if attachments is not None else no_attachments(lattice)

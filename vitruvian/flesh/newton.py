@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.errors import Diverged
+from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.kernels import pressure_forces, volume_rates
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
+from vitruvian.flesh.measures import folded_cells
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.multigrid import Multigrid
 from vitruvian.flesh.potential import Evaluation, Potential
@@ -46,6 +47,16 @@ class Settings:
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
     multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
 
+    def __post_init__(self) -> None:
+        for name in ("residual", "gap", "tolerance", "chord"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float, np.floating)) and 0.0 < value < np.inf):
+                raise InputError(f"flesh settings: {name} must be a positive number, got {value!r}")
+        for name, least in (("newton", 0), ("krylov", 1)):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= least):
+                raise InputError(f"flesh settings: {name} must be a whole number, {least} or more, got {value!r}")
+
 
 @dataclass
 class Report:
@@ -59,6 +70,7 @@ class Report:
     gap: float
     projected: int  # assemblies with projected stiffness
     left_out: int = 0  # vertices of the skin that touch skin but are ignored (see `self_contact`)
+    folded: int = 0  # cells turned inside out somewhere at the end: a balance that no real tissue has
 
 
 class Newton:
@@ -80,6 +92,11 @@ class Newton:
 
     def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         """Move x and pressure in place to a minimum of the potential."""
+        report = self._descend(potential, x, pressure)
+        report.folded = folded_cells(self.model.lattice, x)
+        return report
+
+    def _descend(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
         settings = self.settings
         volume = self.model.lattice.volume
         # differences of L below this are round-off of its parts, not a rise

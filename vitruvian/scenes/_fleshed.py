@@ -30,6 +30,7 @@ from vitruvian.flesh import (
     tissue_volume,
 )
 from vitruvian.scenes._cover import Cover
+from vitruvian.scenes._under import Under
 from vitruvian.skeleton import bone_poses
 from vitruvian.world.body import BodySimulation
 from vitruvian.world.scene import Parameter
@@ -141,7 +142,11 @@ class FleshedBody(BodySimulation):
         self.belly_owner = np.repeat(np.array([number[b.name] for b in bellies], dtype=np.int64), sizes)
         offsets = np.concatenate([[0], np.cumsum(sizes)])[: len(shapes)]
         self.belly_faces = np.concatenate([f + o for (_, f), o in zip(shapes, offsets)]) if shapes else None
-        self.belly = embed(lattice, np.concatenate([v for v, _ in shapes])) if shapes else None
+        self.belly, self.under = None, None
+        if shapes:
+            at_rest = np.concatenate([v for v, _ in shapes])
+            self.belly = embed(lattice, at_rest)
+            self.under = Under(cover.bound.rest, cover.faces, at_rest, lattice.spacing)
         self.near = np.unique(flesh.model.attachments.bone)
 
     def start(self, rng: np.random.Generator) -> FleshedState:
@@ -248,10 +253,9 @@ class FleshedBody(BodySimulation):
         # no colour where the skin rides on bones
         shade = None if values is None else self.cover.share * (self.cover.riding.matrix @ values)
         surfaces = {"skin": SurfaceFrame(skin + lift, None, shade)}
-        if self.belly is not None:
-            surfaces["bellies"] = SurfaceFrame(
-                self.belly.positions(flesh.x) + lift, None, state.activation[self.belly_owner]
-            )
+        if self.belly is not None and self.under is not None:
+            below = self.under(self.belly.positions(flesh.x), self.cover.riding.positions(flesh.x), skin)
+            surfaces["bellies"] = SurfaceFrame(below + lift, None, state.activation[self.belly_owner])
         if self.look.lattice:
             surfaces["lattice"] = SurfaceFrame(flesh.x + lift, None, values)
         force = self.bone_forces(state)

@@ -101,7 +101,7 @@ scene = Scene(
     check=check,
     parameters={
         "young": Parameter(3e7, "Young's modulus", "Pa", low=1e6, high=1e9),
-        "poisson": Parameter(0.45, "Poisson's ratio", low=0.0, high=0.4999),
+        "poisson": Parameter(0.45, "Poisson's ratio", low=0.01, high=0.4999),
         "cells": Parameter(2, "cells across the beam", low=2, high=16),
         "damping": Parameter(0.006, "Rayleigh damping β", "s", low=0.0, high=1.0),
     },
