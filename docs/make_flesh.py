@@ -214,7 +214,7 @@ def curl(folder: Path) -> None:
     recording = recorded(folder, "curl", "curl", *options)
     front, side = ((0.75, -1.7, 1.75), (0.0, 0.0, 1.33)), ((1.75, -0.35, 1.7), (0.0, 0.0, 1.33))
     back = ((-0.6, 1.75, 1.75), (0.0, 0.0, 1.33))
-    skin, inside = ["skin", "things"], ["bones", "muscles", "things"]
+    skin, inside = ["skin", "muscles", "things"], ["bones", "muscles", "things"]  # no muscle may show through the skin
     rows = []
     for time, last in ((0.0, skin), (1.2, inside)):
         views = [(front, skin), (side, skin), (back, skin), (((0.35, -1.1, 2.3), (0.05, 0.0, 1.45)), last)]
