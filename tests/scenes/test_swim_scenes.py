@@ -67,8 +67,12 @@ def test_other_strokes_start_in_still_water(name):
     assert back < 0.0 if name == "backstroke" else back > 0.0
 
 
+def test_lanes_decide_themselves_what_drives_them():
+    assert not {"actuation", "control", "physics"} & set(scenes.find("swim-compare").parameters)
+
+
 def test_six_lanes_swim_apart():
-    world = scenes.find("swim-compare").build(settings("swim-compare", actuation="muscles", flesh="skinning"))
+    world = scenes.find("swim-compare").build(settings("swim-compare", flesh="skinning"))
     for _ in range(2):
         world.step()
     frame = world.observe()

@@ -1,7 +1,8 @@
 """Swimmer timings: seconds for a frame of 1/192 s of the crawl in simulated water, split by part.
 
 The documents needed 180 to 600 s for such a frame (Si 2013, section 7.3); our aims are 0.2, 0.8 and 4 s. A frame is
-measured in mid-stroke with the wake there; a step may be longer than a frame, and its time is scaled to one.
+measured in mid-stroke after a few steps (0.25, 0.03 and 0.01 s); a step may be longer than a frame (1/96 s at draft),
+and its time is scaled to one.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def frame_standard() -> Timing:
 
 @timing
 def frame_seed() -> Timing:
-    """The same at the documents' resolution."""
+    """The same at seed quality, 20 mm."""
     return _frame("seed", warm=2, steps=2)
 
 

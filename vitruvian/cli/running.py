@@ -168,6 +168,9 @@ def _tell(scene: str, result: RunResult, report: Report, json: bool) -> None:
     rows = [[name, "passed" if good else "failed"] for name, good in report.checks.items()]
     if rows:
         print_table("", ("check", ""), rows)
+    if report.table:
+        print()
+        print_table("", report.table[0], [list(row) for row in report.table[1:]], right=report.table[0][1:])
     rows = [[name, number(value)] for name, value in report.metrics.items()]
     if rows:
         print()

@@ -35,6 +35,7 @@ class Report:
 
     checks: dict[str, bool] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)  # SI, the unit is in the name where it is not obvious
+    table: tuple[tuple[str, ...], ...] = ()  # to be read beside the metrics, its head first
 
 
 @dataclass(frozen=True)
