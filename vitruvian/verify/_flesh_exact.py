@@ -143,8 +143,10 @@ def assembled_forces_and_stiffness_are_derivatives() -> Finding:
 @claim
 def inverted_start_recovers() -> Finding:
     """Blocks in noise of one cell size, a quarter of the cells inverted, find back to rest or are reported as folded;
-    worst node over cell among those that are not reported, ten starts for each of three materials."""
-    inverted, found = [], {}
+    worst node over cell among those that are not reported, ten starts for each of three materials. Mooney-Rivlin tissue
+    always finds back, the others at least eight times."""
+    inverted: list[int] = []
+    found: dict[str, int] = {}  # starts that came back, by material
     errors: list[float] = []
     for material, seeds in (
         (preset("si-paper"), range(10)),
@@ -159,12 +161,14 @@ def inverted_start_recovers() -> Finding:
             state = rest_state(model)
             noise = 0.02 * np.random.default_rng(seed).standard_normal(state.x.shape)
             state.x[~model.fixed] += noise[~model.fixed]
-            inverted.append(np.sum(Potential(model, Loads()).evaluate(state.x, state.pressure).jbar < 0.0))
+            inverted.append(int(np.sum(Potential(model, Loads()).evaluate(state.x, state.pressure).jbar < 0.0)))
             report = solver.equilibrium(state, Loads())
             error = float(np.abs(state.x - lattice.nodes).max() / 0.02)
             back += error < 1e-4
             if report.folded == 0:
                 errors.append(error)
+        if back < (10 if not found else 8):
+            errors.append(np.inf)
         found[material.name] = back
     came = ", ".join(f"{name} {n} of 10" for name, n in found.items())
     detail = f"{np.mean(inverted):.0f} of 96 cells had negative mean volume; back at rest: {came}; the others reported"
