@@ -155,7 +155,11 @@ def glide_report(name, velocity, cycles):
     }
     signals["position"] = time[:, None] * np.array(velocity)
     signals["distance"] = np.linspace(6.0, 2.0, len(time))
-    recording = SimpleNamespace(time=time, signals=signals)
+    signals["stroke_phase"], signals["stroke_rate"] = parameters["rate"] * time, np.full(len(time), parameters["rate"])
+    signals["wanted_jump"] = np.zeros((len(time), 2))
+    bones = ("Pel", "Ha_l", "Ha_r")
+    poses = np.random.default_rng(0).normal(size=(len(time), len(bones), 7))
+    recording = SimpleNamespace(time=time, signals=signals, poses=poses, stage=SimpleNamespace(bodies=bones))
     return scene.check(recording, parameters).metrics["mean_speed"]
 
 

@@ -17,13 +17,14 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim.pilot import Command, Pilot
 from vitruvian.couple.still_water import StillWater
 from vitruvian.scenes import _swim_drive
+from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed, speeds_between
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.water import Tank
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.swim import POOL, SwimPreview, SwimSimulation, pool
+from vitruvian.world.swim import POOL, SwimMeasure, SwimPreview, SwimSimulation, pool
 from vitruvian.world.swim_signals import HEADING
 from vitruvian.world.world import World
 
@@ -101,10 +102,11 @@ def stroke_world(
     strokes: Sequence[str] = (),
     pilot: Callable[[Body], Pilot] | None = None,
     turns: bool = False,
+    measures: Sequence[SwimMeasure] = (),
     **options: Any,
 ) -> World:
     """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`; turns: may come
-    to lie across the window."""
+    to lie across the window; measures: signals beside those of the stroke's clock."""
     read = load_stroke(stroke)  # a file that cannot be read is told before anything is built
     body, skin = swimmer(parameters)
     motion = StrokeMotion(body, read, parameters["rate"])
@@ -116,7 +118,8 @@ def stroke_world(
     room = water(parameters, turns=turns, supine=read.posture == "supine")
     simulation = SwimSimulation(
         body, skin, water=room, q=q, v=v, forces=parameters["forces"],
-        muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters), **options,
+        muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters),
+        measures=(*clock_measures(parameters["rate"]), *measures), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
@@ -195,36 +198,20 @@ def stroke_scene(
     )
 
 
-def cycle_speeds(recording: Recording, rate: float, *, straight: bool = True) -> Array:
-    """Mean speed in each whole cycle [m/s]: along -y, or, unless `straight`, from place to place wherever he heads."""
-    time, place = recording.time, recording.signals["position"][:, :2]
-    whole = int(np.floor((time[-1] + 1e-6) * rate))
-    at = np.arange(whole + 1) / rate
-    gone = np.diff(np.stack([np.interp(at, time, place[:, k]) for k in range(2)], axis=1), axis=0)
-    return (-gone[:, 1] if straight else np.linalg.norm(gone, axis=1)) * rate
-
-
-def mean_speed_between(recording: Recording, start: float, end: float) -> float:
-    """Mean speed along the course [m/s] between two times [s]."""
-    y = np.interp([start, end], recording.time, -recording.signals["position"][:, 1])
-    return float((y[1] - y[0]) / max(end - start, 1e-9))
-
-
 def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "crawl", straight: bool = True) -> Report:
-    """Speed, fluctuation, attitude and books of a swim. `mean_speed` [m/s] is over whole cycles after the first, and
-    not a number if there are none; straight: along the course, else over ground."""
+    """Speed, fluctuation, attitude and books of a swim. `mean_speed` [m/s] is over whole cycles after the first, at the
+    rate in force, and not a number if there are none; straight: along the course, else over ground."""
     report = Report()
     report.metrics["mean_speed"] = float("nan")
     if parameters.get("physics") == "kinematic":
         return report
-    rate = parameters["rate"]
-    speeds = cycle_speeds(recording, rate, straight=straight)
     signals, time = recording.signals, recording.time
-    later = speeds[1:]
-    if len(later):
-        settled = (time >= 1.0 / rate) & (time <= len(speeds) / rate + 1e-9)
+    ends = cycle_times(recording, parameters["rate"], 1.0, np.inf)
+    if len(ends) > 1:
+        settled = (time >= ends[0] - 1e-9) & (time <= ends[-1] + 1e-9)
         along = signals["speed" if straight else "speed_ahead"][settled]
-        mean = float(later.mean())
+        later = speeds_between(recording, ends, straight=straight)
+        mean, rate = mean_speed(recording, ends, straight=straight), float(len(later) / (ends[-1] - ends[0]))
         report.metrics["mean_speed"] = mean
         report.metrics["stroke_rate"] = rate
         report.metrics["stroke_length"] = mean / rate

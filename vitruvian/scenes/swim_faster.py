@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.swim.pilot import rate
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, mean_speed_between, stroke_world, swim_report
+from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
+from vitruvian.scenes._swim_clock import cycle_times, mean_speed, phase_at
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
+
+SLID = 0.98  # of the rate asked for, from which on he is counted as having it
 
 
 def build(parameters: Mapping[str, Any]) -> World:
@@ -25,15 +28,28 @@ def build(parameters: Mapping[str, Any]) -> World:
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    """Speeds over whole cycles, each as long as it really was: those before the command but the first, and the last
+    ones, swum at the new rate."""
     report = swim_report(recording, parameters)
-    end, at = float(recording.time[-1]), parameters["at"]
-    before = mean_speed_between(recording, 1.0 / parameters["rate"], at)
-    fast = parameters["rate"] * parameters["factor"]
-    cycles = max(1.0, np.floor((end - at - 0.5) * fast))
-    after = mean_speed_between(recording, end - cycles / fast, end)
-    report.metrics["speed_before"], report.metrics["speed_after"] = before, after
-    report.checks["a higher stroke rate is a higher speed"] = after > before
+    if parameters["physics"] == "kinematic":
+        return report
+    slow, at = parameters["rate"], parameters["at"]
+    before = cycle_times(recording, slow, 1.0, phase_at(recording, slow, at), back=True)
+    there = _there(recording, slow * parameters["factor"])
+    after = cycle_times(recording, slow, phase_at(recording, slow, there), np.inf, back=True)
+    for word, ends in (("before", before), ("after", after)):
+        report.metrics[f"speed_{word}"] = mean_speed(recording, ends)
+        report.metrics[f"rate_{word}"] = float((len(ends) - 1) / np.ptp(ends)) if len(ends) > 1 else float("nan")
+    report.checks["a higher stroke rate is a higher speed, whole cycles before and after"] = bool(
+        report.metrics["speed_after"] > report.metrics["speed_before"]
+    )
     return report
+
+
+def _there(recording: Recording, asked: float) -> float:
+    """Time [s] from which on the stroke rate is what was asked for; not within the recording if it never was."""
+    reached = np.asarray(recording.signals["stroke_rate"]) >= SLID * asked
+    return float(recording.time[reached.argmax()]) if reached.any() else float(recording.time[-1])
 
 
 scene = Scene(

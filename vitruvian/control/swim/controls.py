@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +23,33 @@ class SwimControls:
     share: float = 1.0
     stiffness: Array | float = 0.0  # -d torque/dq [N m/rad], for the step to take implicitly, shape (n_v,)
     damping: Array | float = 0.0  # -d torque/dv [N m s/rad]
+    beat: Beat | None = None  # of the stroke that is followed
+
+
+@dataclass
+class Beat:
+    """Where in his rhythm a swimmer is."""
+
+    time: float  # [s] to which phase and rate belong
+    phase: float  # cycles, counted up
+    rate: float  # in force [1/s]
+    jump: Array = field(default_factory=lambda: np.zeros(2))  # see `Jump`
+
+    def phase_at(self, time: float) -> float:
+        """Phase a little later, within a step."""
+        return self.phase + self.rate * (time - self.time)
+
+
+@dataclass
+class Jump:
+    """What commands and reflexes did at once to the wanted muscle lengths: nothing, if these are smooth (C1)."""
+
+    largest: Array = field(default_factory=lambda: np.zeros(2))  # so far, of any length [m] and any rate [m/s]
+
+    def see(self, before: tuple[Array, Array], after: tuple[Array, Array]) -> None:
+        """Lengths and rates, shape (n_muscles,) each, on both sides of the instant at which commands are given."""
+        leaps = [float(np.abs(b - a).max(initial=0.0)) for a, b in zip(before, after)]
+        self.largest = np.maximum(self.largest, leaps)
 
 
 class Sensed(Protocol):

@@ -20,7 +20,7 @@ from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stro
 from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance
 from vitruvian.control.rhythm.control import LONGEST, activation
 from vitruvian.control.rhythm.decode import LengthReader
-from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
+from vitruvian.control.swim.controls import Beat, Jump, Sense, SwimControls, WaterSense, as_it_is
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SplineRhythm
 from vitruvian.errors import InputError, unknown_name
@@ -28,6 +28,7 @@ from vitruvian.errors import InputError, unknown_name
 Array = np.ndarray
 CONTROLS = ("cpg", "spline")
 FEEDBACK = ("balanced", "length")
+TURN = 2.0 * np.pi
 
 
 @dataclass
@@ -39,6 +40,7 @@ class MuscleOwn:
     pose: Array  # that the lengths were last found to mean, shape (n_q,)
     pilot: PilotState | None = None
     next_command: int = 0
+    jump: Jump = field(default_factory=Jump)
 
 
 @dataclass(frozen=True)
@@ -96,16 +98,19 @@ class MuscleActuation:
         return MuscleOwn(self.rhythm.start(*self._begin), felt, self._pose.copy(), pilot)
 
     def act(self, own: MuscleOwn, state: Any, time: float, dt: float) -> SwimControls:
-        now = self.sense(state)
+        now, wave = self.sense(state), own.rhythm
+        before = wave.length.copy(), self.rhythm.rates(wave)
         give_commands(self, own, time)
         if self.pilot is not None and own.pilot is not None:
             self.pilot.lengths(self.rhythm, own.rhythm, own.pilot, now, time, dt)
+        own.jump.see(before, (wave.length, self.rhythm.rates(wave)))
+        beat = Beat(time, float(wave.phase[0]) / TURN, float(wave.frequency[0]) / TURN, own.jump.largest.copy())
         wrench = own.felt.feel(now.wrench, self.settings.water_lag, dt)
         excitation, missing, at = self._excite(own, now, wrench, dt)
         pieces = max(1, int(np.ceil(dt / LONGEST - 1e-9)))
         for _ in range(pieces):
             self.rhythm.step(own.rhythm, dt / pieces)
-        return SwimControls(excitation, np.zeros_like(self._still), np.zeros(6), missing, at)
+        return SwimControls(excitation, np.zeros_like(self._still), np.zeros(6), missing, at, beat=beat)
 
     def _excite(self, own: MuscleOwn, now: Any, wrench: Array, dt: float) -> tuple[Array, float, int]:
         """Excitations (n_muscles,), the largest torque that is lacking [N m], and its coordinate."""

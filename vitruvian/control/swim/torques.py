@@ -23,7 +23,7 @@ from vitruvian.anatomy.state import BodyState
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
-from vitruvian.control.swim.controls import Sense, SwimControls, WaterSense, as_it_is
+from vitruvian.control.swim.controls import Beat, Sense, SwimControls, WaterSense, as_it_is
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SETTLING
 from vitruvian.errors import InputError
@@ -123,6 +123,7 @@ class _Torques(ABC):
             self.pilot.joints(own.pilot, now, time, dt, (clock.phase % 1.0, clock.rate), (error, v, a))
         wrench = own.felt.feel(now.wrench, self.water_lag, dt)
         controls = self._torques(now, error, v - now.v, a, wrench, dt)
+        controls.beat = Beat(time, clock.phase, clock.rate)
         clock.phase += dt * clock.rate
         clock.rate += (1.0 - np.exp(-dt / SETTLING)) * (clock.wanted_rate - clock.rate)
         return controls

@@ -1,0 +1,166 @@
+"""What swimming scenes say of recordings whose truth is known: made up here, without any simulation."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.integrate import cumulative_trapezoid
+
+from vitruvian import scenes
+from vitruvian.control.rhythm import Rhythm
+from vitruvian.world.swim_signals import SIGNALS
+
+BONES = ("Pel", "Ha_l", "Ha_r")
+
+
+def settings(name, **options):
+    return {key: p.default for key, p in scenes.find(name).parameters.items()} | options
+
+
+def recording(seconds, rate, step=1.0, jump=(0.0, 0.0), **changed):
+    """A prone swimmer who goes `step` metres ahead a cycle, faster and slower within it; rate(time) [1/s]."""
+    time = np.arange(0.0, seconds + 1e-9, 1.0 / 48.0)
+    fine = np.linspace(0.0, time[-1], 20001)
+    phase = np.interp(time, fine, cumulative_trapezoid(rate(fine), fine, initial=0.0))
+    signals = {s.name: np.zeros((len(time), len(s.components)) if s.components else len(time)) for s in SIGNALS}
+    way = step * phase + 0.05 * np.sin(2.0 * np.pi * phase)
+    signals["position"][:, 1] = -way
+    signals["speed"] = np.gradient(way, time)
+    signals["speed_ahead"] = signals["speed"].copy()
+    signals["back_up"][:] = 1.0
+    signals["stroke_phase"], signals["stroke_rate"] = phase, rate(time)
+    signals["wanted_jump"] = np.tile(jump, (len(time), 1))
+    signals["roll"][:, 1] = 15.0 * np.sin(2.0 * np.pi * phase)
+    signals["height"] = -0.15 + 0.02 * np.cos(2.0 * np.pi * phase)
+    out = SimpleNamespace(time=time, signals=signals | changed, stage=SimpleNamespace(bodies=BONES))
+    out.poses = np.zeros((len(time), len(BONES), 7))
+    out.poses[:, :, 1] = signals["position"][:, 1:2]
+    return out
+
+
+def checked(name, made, **options):
+    return scenes.find(name).check(made, settings(name, **options))
+
+
+# --- swim-faster ---------------------------------------------------------------------------------------------------
+
+
+def slides(time, at=5.0, slow=0.4, fast=0.8):
+    return np.where(time < at, slow, fast + (slow - fast) * np.exp(-(time - at) / 0.5))
+
+
+def test_cycles_follow_the_rate_in_force():
+    """A metre a cycle is a metre a cycle however long the cycle lasts."""
+    report = checked("swim-faster", recording(9.5, slides))
+    m = report.metrics
+    assert m["stroke_length"] == pytest.approx(1.0, abs=2e-3)
+    assert m["speed_before"] == pytest.approx(0.4, abs=2e-3)
+    assert m["rate_before"] == pytest.approx(0.4, abs=2e-3)
+    assert 0.98 * 0.8 < m["rate_after"] < 0.8
+    assert m["speed_after"] == pytest.approx(m["rate_after"], rel=5e-3)
+    assert m["stroke_rate"] == pytest.approx(m["mean_speed"], rel=5e-3)
+    assert 0.4 < m["stroke_rate"] < 0.8
+    assert all(report.checks.values())
+
+
+@pytest.mark.parametrize(("seconds", "slows"), [(9.5, True), (5.5, False)])
+def test_a_swimmer_who_is_not_seen_to_get_faster_fails(seconds, slows):
+    """Half a metre a cycle at twice the rate; and a recording that ends before the new rate is there."""
+    made = recording(seconds, slides)
+    if slows:
+        phase = made.signals["stroke_phase"]
+        made.signals["position"][:, 1] = -np.where(phase < 2.0, phase, 2.0 + 0.45 * (phase - 2.0))
+    report = checked("swim-faster", made)
+    assert not report.checks["a higher stroke rate is a higher speed, whole cycles before and after"]
+    assert report.checks["forward in every cycle after the first"]
+
+
+# --- swim-switch ---------------------------------------------------------------------------------------------------
+
+AT = 3.3  # [s]
+FORWARD = "forward in every stroke before, at and after the switch"
+ARMS = "arms together before the switch, in turn after it"
+SMOOTH = "wanted muscle lengths and their rates do not leap"
+BAND = "crawl after the switch between 0.6 and 1.6 m/s"
+
+
+def switched(jump=(0.0, 0.0), alternate=True, step=1.1):
+    made = recording(6.7, lambda t: np.full_like(t, 0.7), step, jump)
+    turn = 2.0 * np.pi * made.signals["stroke_phase"]
+    made.poses[:, 1, 1] += 0.5 * np.cos(turn)
+    late = (made.time > AT) & alternate
+    made.poses[:, 2, 1] += np.where(late, -0.5, 0.5) * np.cos(turn)
+    return made
+
+
+def failed(report):
+    return {name for name, passed in report.checks.items() if not passed}
+
+
+def test_a_switch_that_goes_well_passes_every_check():
+    report = checked("swim-switch", switched())
+    assert not failed(report)
+    assert report.metrics["speed_crawl"] == pytest.approx(0.77, abs=2e-3)
+    assert report.metrics["speed_butterfly"] == pytest.approx(0.77, abs=2e-3)
+    assert report.metrics["arms_alike_crawl"] == pytest.approx(-1.0)
+
+
+def test_a_swimmer_who_comes_to_a_stop_at_the_switch_fails():
+    made = switched()
+    y = made.signals["position"][:, 1]
+    stop = made.time > AT
+    y[stop] = y[stop.argmax()] + 0.02 * (made.time[stop] - AT)
+    assert failed(checked("swim-switch", made)) >= {FORWARD, BAND}
+
+
+def test_one_stroke_backwards_just_after_the_switch_fails_though_the_mean_is_ahead():
+    made = switched(step=1.6)
+    y, back = made.signals["position"][:, 1], (made.time > AT) & (made.time < AT + 1.0 / 0.7)
+    before, after = y[back.argmax()], y[back][-1]
+    y[back] = before + np.linspace(0.0, 0.1, back.sum())
+    y[made.time >= AT + 1.0 / 0.7] += before + 0.1 - after
+    assert FORWARD in failed(checked("swim-switch", made))
+
+
+def test_arms_that_go_on_together_are_no_crawl():
+    assert failed(checked("swim-switch", switched(alternate=False))) == {ARMS}
+
+
+@pytest.mark.parametrize("jump", [(1e-4, 0.0), (0.0, 1e-3)])
+def test_wanted_lengths_that_leap_fail(jump):
+    assert failed(checked("swim-switch", switched(jump=jump))) == {SMOOTH}
+
+
+def test_a_swimmer_on_his_back_after_the_switch_fails():
+    made = switched()
+    made.signals["back_up"][made.time > 5.0] = -1.0
+    assert failed(checked("swim-switch", made)) == {"prone"}
+
+
+def test_a_run_that_ends_before_the_switch_fails():
+    made = recording(3.2, lambda t: np.full_like(t, 0.7))
+    assert failed(checked("swim-switch", made)) == {FORWARD, BAND}
+
+
+def test_a_switch_in_the_water_leaves_wanted_lengths_smooth_and_one_that_jumps_is_seen(monkeypatch):
+    quick = {"water": "still", "triangles": 1000, "at": 0.03}
+    world = scenes.find("swim-switch").build(settings("swim-switch", **quick))
+
+    def seen():
+        world.start()
+        for _ in range(6):
+            world.step()
+        assert world.own.next_command == 1
+        return world.observe().signals
+
+    signals = seen()
+    assert signals["stroke_phase"] == pytest.approx(0.7 * world.time, abs=1e-9)
+    assert signals["stroke_rate"] == pytest.approx(0.7)
+    np.testing.assert_array_equal(signals["wanted_jump"], 0.0)
+
+    def leap(self, state, stroke, groups=()):
+        state.stroke[:] = self.names.index(stroke)
+        state.length[:] = self.cycle(stroke, float(state.phase[0]) / (2.0 * np.pi))[0]
+
+    monkeypatch.setattr(Rhythm, "set_stroke", leap)
+    assert seen()["wanted_jump"][0] > 1e-3
