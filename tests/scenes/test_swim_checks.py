@@ -164,3 +164,46 @@ def test_a_switch_in_the_water_leaves_wanted_lengths_smooth_and_one_that_jumps_i
 
     monkeypatch.setattr(Rhythm, "set_stroke", leap)
     assert seen()["wanted_jump"][0] > 1e-3
+
+
+# --- perturb -------------------------------------------------------------------------------------------------------
+
+SHOVE = 4.0  # [s]
+ALL_BACK = "back in the cycle within three strokes"
+
+
+def shoved(signal="", by=0.0, fades=1.0, seconds=8.4):
+    """A swimmer whose `signal` a shove throws off by so much, which fades within so many seconds."""
+    made = recording(seconds, lambda t: np.full_like(t, 0.7))
+    if signal:
+        off = np.where(made.time < SHOVE, 0.0, by * np.exp(-(made.time - SHOVE) / fades))
+        made.signals[signal][..., -1 if made.signals[signal].ndim > 1 else slice(None)] += off
+    return made
+
+
+def test_an_undisturbed_swimmer_is_back_at_once():
+    report = checked("perturb", shoved())
+    assert not failed(report)
+    assert report.metrics["strokes_to_recover"] == 1.0
+
+
+@pytest.mark.parametrize(("signal", "by", "word"), [("roll", 40.0, "roll"), ("height", -0.1, "depth")])
+def test_a_swimmer_thrown_over_or_under_must_come_back_to_the_cycle_he_had(signal, by, word):
+    """A fade of half a second takes one stroke away (40 degrees against a swing of 15), one of 20 s is never seen."""
+    soon = checked("perturb", shoved(signal, by, fades=0.5))
+    assert not failed(soon)
+    assert soon.metrics[f"{word}_strokes_to_recover"] == soon.metrics["strokes_to_recover"] == 2.0
+    assert failed(checked("perturb", shoved(signal, by, fades=20.0))) == {ALL_BACK, f"{word} {ALL_BACK}"}
+
+
+def test_a_swimmer_who_keeps_rolling_out_of_step_is_not_back_though_mean_and_range_are_right():
+    made = shoved()
+    late = made.time > SHOVE
+    made.signals["roll"][late, 1] *= -1.0
+    assert failed(checked("perturb", made)) == {ALL_BACK, f"roll {ALL_BACK}"}
+
+
+@pytest.mark.parametrize("options", [{"seconds": 5.0}, {"at": 1.5}])
+def test_a_shove_without_whole_strokes_before_and_after_it_shows_nothing(options):
+    seconds = options.pop("seconds", 8.4)
+    assert ALL_BACK in failed(checked("perturb", shoved(seconds=seconds), **options))
