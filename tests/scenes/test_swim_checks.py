@@ -8,6 +8,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from vitruvian import scenes
 from vitruvian.control.rhythm import Rhythm
+from vitruvian.scenes._swim import own_mass
 from vitruvian.world.swim_signals import SIGNALS
 
 BONES = ("Pel", "Ha_l", "Ha_r")
@@ -207,3 +208,34 @@ def test_a_swimmer_who_keeps_rolling_out_of_step_is_not_back_though_mean_and_ran
 def test_a_shove_without_whole_strokes_before_and_after_it_shows_nothing(options):
     seconds = options.pop("seconds", 8.4)
     assert ALL_BACK in failed(checked("perturb", shoved(seconds=seconds), **options))
+
+
+# --- float ---------------------------------------------------------------------------------------------------------
+
+
+def let_go(highest, sinks, displaced):
+    """A human who lets go: height [m] of his highest point, speed down [m/s], water displaced over his own mass."""
+    made = recording(4.0, lambda t: np.full_like(t, 0.7))
+    made.signals["velocity"][:, 2] = -sinks
+    made.signals["displaced"][:] = displaced * own_mass() / 1000.0
+    made.surface = lambda name, frame: SimpleNamespace(vertices=np.array([[0.0, 0.0, highest], [0.0, 0.0, -1.0]]))
+    return made
+
+
+def float_failed(lungs, **how):
+    return failed(checked("float", let_go(**how), shape="human", lungs=lungs))
+
+
+def test_empty_lungs_must_take_him_wholly_under_and_further_down():
+    sunk = {"highest": -0.3, "sinks": 0.3, "displaced": 0.98}
+    assert not float_failed("empty", **sunk)
+    assert float_failed("empty", **sunk | {"highest": 0.1}) == {"no part of him is above the water in the end"}
+    assert float_failed("empty", **sunk | {"sinks": -0.1}) == {"he goes down all the while"}
+    assert float_failed("empty", **sunk | {"displaced": 1.01}) == {"he displaces less than his mass"}
+
+
+def test_full_lungs_must_carry_his_mass_at_the_surface():
+    afloat = {"highest": 0.05, "sinks": 0.0, "displaced": 1.002}
+    assert not float_failed("full", **afloat)
+    assert float_failed("full", **afloat | {"displaced": 0.98}) == {"he floats: displaces his mass within 1 %"}
+    assert float_failed("full", **afloat | {"highest": -0.5}) == {"some part of him is above the water"}
