@@ -86,6 +86,15 @@ def test_angles_that_no_joint_has_are_an_error_that_names_them(body, row, told):
         StrokeMotion(body, parse_stroke({"angles": row}, "mine"))
 
 
+def test_an_angle_that_overshoots_between_poses_is_told_between_them(body):
+    """Equal poses 2 and 3: the curve goes further half-way; and from the last pose round to the first."""
+    with pytest.raises(InputError, match=r"'left knee flexion' is 196 degrees between poses 2 and 3 \(phase 0\.38\)"):
+        StrokeMotion(body, parse_stroke({"angles": {"left knee flexion": [0, 165, 165, 0]}}, "mine"))
+    late = {"phase": [0.1, 0.35, 0.6, 0.85], "angles": {"left knee flexion": [165, 0, 0, 165]}}
+    with pytest.raises(InputError, match=r"between poses 4 and 1 \(phase 0\.9[78]\)"):
+        StrokeMotion(body, parse_stroke(late, "mine"))
+
+
 def test_angles_somewhat_beyond_a_joint_are_a_warning(body):
     with pytest.warns(StrokeWarning, match="'L5 twist' is 10 degrees .* range is -1 to 1"):
         StrokeMotion(body, parse_stroke({"angles": {"L5 twist": [10, 10, 10, 10]}}, "mine"))

@@ -1,5 +1,7 @@
 """Swimming scenes, in still water and briefly in simulated water."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from vitruvian.skeleton import bone_poses
 from vitruvian.world.recording import Recording
 from vitruvian.world.run import run_world
 from vitruvian.world.state import copy_state
+from vitruvian.world.world import World
 
 QUICK = {"water": "still", "actuation": "course", "triangles": 8000}
 
@@ -125,10 +128,27 @@ def test_a_ball_outside_the_pool_is_told():
         scenes.find("swim-follow").build(settings("swim-follow", actuation="inverse-dynamics", ball_x=40.0))
 
 
-def test_a_ball_that_drifts_out_of_the_pool_is_told_before_anything_is_built(monkeypatch):
-    monkeypatch.setattr("vitruvian.scenes.swim_follow.stroke_world", None)
-    with pytest.raises(InputError, match=r"the ball after 12 s at \(25\.\d+, -8\.\d+\) m lies outside the pool"):
-        scenes.find("swim-follow").build(settings("swim-follow", ball_x=24.5))
+@pytest.mark.parametrize(
+    ("seconds", "settings_", "words"),
+    [
+        (12.0, {"ball_x": 24.5}, r"the ball after \d+\.\d of 12 s at \(25\.\d+, -\d\.\d+\) m lies outside the pool"),
+        # out and back again between the start and the end of the run
+        (12.0, {"ball_x": 24.5, "ball_speed": 2.0, "ball_turn": 30.0}, r"after 1 of 12 s at \(25"),
+        (200.0, {"ball_speed": 0.3, "ball_turn": 0.0}, r"after 70 of 200 s at \(0\.6, -25"),
+        (2.0, {"ball_x": 24.5}, None),
+    ],
+)
+def test_a_ball_that_leaves_the_pool_within_the_run_is_told_before_its_first_step(
+    tmp_path, monkeypatch, seconds, settings_, words
+):
+    world = World(SimpleNamespace(start=lambda rng: pytest.fail("the run begins")))
+    monkeypatch.setattr("vitruvian.scenes.swim_follow.stroke_world", lambda *_, **__: world)
+    built = scenes.find("swim-follow").build(settings("swim-follow", **settings_))
+    if words is None:
+        built.foresee(seconds)
+        return
+    with pytest.raises(InputError, match=words):
+        run_world(built, tmp_path / "follow.zarr", seconds=seconds)
 
 
 @pytest.mark.parametrize("cycles", [1.5, 3.0])
@@ -143,8 +163,6 @@ def test_every_swimming_scene_tells_a_mean_speed_of_a_steady_glide(cycles):
 
 
 def glide_report(name, velocity, cycles):
-    from types import SimpleNamespace
-
     from vitruvian.world.swim_signals import SIGNALS
 
     scene = scenes.find(name)

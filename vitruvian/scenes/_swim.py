@@ -36,6 +36,7 @@ START_SPEED = 0.6  # [m/s] from the push-off
 FRAME = 48.0  # frames a second
 SUPINE, SUPINE_DEEP = (POOL[0], POOL[1], 1.6), 1.25  # [m]: legs ride deep on the back, and a hand pulls below them
 WIDE, WIDE_DEEP = (2.9, 2.9, 1.4), 1.0  # window [m] of a swimmer who turns, and how much of it is water
+UPRIGHT, UPRIGHT_DEEP = (2.4, 2.8, 2.2), 1.9  # [m]: who lets go sinks by the legs, or wholly
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
 # The tables' man, who lacks subscapularis and teres minor, has 36 N m at the shoulder with the arm overhead; the catch
 # of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
@@ -143,8 +144,7 @@ def floating_world(parameters: Settings) -> World:
     q, _ = start(body, skin, motion, 0.0)
     q[7:] = body.skeleton.neutral_q()[7:]
     still = parameters["water"] == "still"
-    depth = 1.9 if parameters["lungs"] == "empty" else 1.2
-    room = StillWater() if still else pool(parameters["cell"], size=(2.4, 2.8, depth + 0.3), deep=depth)
+    room = StillWater() if still else pool(parameters["cell"], size=UPRIGHT, deep=UPRIGHT_DEEP)
     simulation = SwimSimulation(body, skin, water=room, q=q, forces=parameters["forces"])
     return World(simulation, None, frame_rate=FRAME, substeps=int(parameters["steps"]))
 

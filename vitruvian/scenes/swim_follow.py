@@ -20,6 +20,7 @@ from vitruvian.world.swim import SwimMeasure, SwimNow
 from vitruvian.world.world import World
 
 SECONDS = 12.0
+LOOK = 0.05  # [s] between looks at the ball's way; it moves at 2 m/s at most
 ARM = 0.8  # [m] from the shoulder to the fingertips, about
 
 
@@ -32,8 +33,7 @@ def ball(parameters: Mapping[str, Any], time: float) -> tuple[float, float]:
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    for time in (0.0, SECONDS):  # before anything is built, which takes a while
-        Pool().check(ball(parameters, time), f"the ball after {time:g} s" if time else "the ball")
+    Pool().check(ball(parameters, 0.0), "the ball")  # before anything is built, which takes a while
 
     def pilot(body: Body) -> Pilot:
         return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
@@ -45,7 +45,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         SwimMeasure(Signal("distance", "m", "from the head to the ball"), away),
         SwimMeasure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
     )
-    return stroke_world(
+    world = stroke_world(
         "crawl",
         parameters,
         pilot=pilot,
@@ -53,6 +53,14 @@ def build(parameters: Mapping[str, Any]) -> World:
         measures=measures,
         marks=lambda t: np.array([[*ball(parameters, t), 0.05]]),
     )
+    world.foresee = lambda seconds: check_path(parameters, seconds)
+    return world
+
+
+def check_path(parameters: Mapping[str, Any], seconds: float) -> None:
+    """An error if the ball leaves the pool within a run of so many seconds, wherever on its way."""
+    for time in np.append(np.arange(0.0, seconds, LOOK), seconds):
+        Pool().check(ball(parameters, float(time)), f"the ball after {time:.3g} of {seconds:g} s")
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

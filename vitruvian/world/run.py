@@ -85,6 +85,8 @@ def run_world(
     target = round(seconds * world.frame_rate) if 0 < seconds < 1e9 else 0
     if target < 1:
         raise InputError(f"seconds must be at least one frame (1/{world.frame_rate:g} s), not {seconds:g}")
+    if world.foresee is not None:
+        world.foresee(target / world.frame_rate)
     identity = {
         "scene": scene,
         "parameters": dict(parameters or {}),

@@ -32,13 +32,14 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder, MuscleModel, path_points
 from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, centre_of_mass
-from vitruvian.water import Tank, WaterState, check_inside, fill, follow, spray_surface, surface_mesh
+from vitruvian.water import Tank, WaterState, fill, follow, spray_surface, surface_mesh
 from vitruvian.water import step as step_water
 from vitruvian.water.forces import FORCES
 from vitruvian.world.body import Push, muscle_radii
 from vitruvian.world.stage import SKIN, WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface
 from vitruvian.world.stage import SurfaceFrame as Patch
 from vitruvian.world.swim_flesh import FleshMotion, FleshSkin
+from vitruvian.world.swim_room import check_room
 from vitruvian.world.swim_signals import SIGNALS, Calm, swim_signals
 
 Array = np.ndarray
@@ -165,7 +166,7 @@ class SwimSimulation:
         if isinstance(self.water, Tank):
             self.mechanism.forget()
             state.water = fill(self.water, seed=int(rng.integers(2**31)), mechanism=self.mechanism, body=state)
-            self._follow(state)
+            self._follow(state, 0.0)
         self._push(state, 0.0)
         return state
 
@@ -176,8 +177,11 @@ class SwimSimulation:
         self.mechanism.begin(state, actuation)
         if isinstance(self.water, Tank):
             assert state.water is not None
-            step_water(self.water, state.water, dt, mechanism=self.mechanism, body=state, forces=self.forces)
-            self._follow(state)
+            # whether he still has room is asked below, in his own words
+            step_water(
+                self.water, state.water, dt, mechanism=self.mechanism, body=state, forces=self.forces, beyond_walls=True
+            )
+            self._follow(state, time + dt)
         else:
             self.mechanism.step_still(state, self.water, time, dt)
         self.mechanism.end(state, dt)
@@ -269,13 +273,13 @@ class SwimSimulation:
     def _level(self) -> float:
         return self.water.rest_level if isinstance(self.water, Tank) else self.water.level
 
-    def _follow(self, state: SwimState) -> None:
+    def _follow(self, state: SwimState, time: float) -> None:
         """Move the window after the body; a tank with walls stays where it is."""
         assert state.water is not None
         assert isinstance(self.water, Tank)
         if not self.water.closed:
             follow(self.water, state.water, self._middle(state), axes=(0, 1))
-        check_inside(self.water, state.water.origin, "the swimmer", self.mechanism.placed(state).vertices, margin=0.0)
+        check_room(self.water, state.water.origin, self.skin, self.mechanism.placed(state).vertices, time)
 
     def _middle(self, state: SwimState) -> Array:
         """Middle of the body's extent along the water, where the window should be."""

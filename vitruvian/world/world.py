@@ -8,6 +8,7 @@ names part and time, and the world stands where it stood before that step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class World:
         self.step_index = 0
         self.retried = 0  # steps that had to be cut up
         self.rng = np.random.default_rng(self.seed)
+        self.foresee: Callable[[float], None] | None = None  # raises what is wrong with a run of so many seconds
         self._started = False
 
     @property

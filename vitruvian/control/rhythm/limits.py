@@ -39,6 +39,7 @@ class Beyond:
     joint: str  # as the file calls it
     coordinate: str
     pose: int  # key pose at or before it, counted from 1
+    following: int  # the next one if it lies between two, 0 if it is at `pose`
     phase: float
     angle: float  # [rad], in the file's sense
     low: float
@@ -56,7 +57,8 @@ class Beyond:
 
     def __str__(self) -> str:
         angle, low, high = (_degrees(x) for x in (self.angle, self.low, self.high))
-        where = f"at pose {self.pose} (phase {self.phase:.2f})"
+        where = f"between poses {self.pose} and {self.following}" if self.following else f"at pose {self.pose}"
+        where += f" (phase {self.phase:.2f})"
         return f"'{self.joint} {self.coordinate}' is {angle} degrees {where}; the joint's range is {low} to {high}"
 
 
@@ -90,10 +92,11 @@ def beyond_range(
             ends = sorted(sense * (end - zero) for end in (s.forces.low[at], s.forces.high[at]))
             n = int(np.maximum(ends[0] - angle, angle - ends[1]).argmax())
             joint = stroke.keys[given[name]][0]
+            pose, later = divmod(n, BETWEEN)  # as `instants` has them
+            following = (pose + 1) % len(stroke.phase) + 1 if later else 0
             worst = Beyond(
-                joint, name, int(np.searchsorted(stroke.phase, phase[n] + 1e-9)),
-                float(phase[n]), float(angle[n]), float(ends[0]), float(ends[1]),
-            )  # fmt: skip
+                joint, name, pose + 1, following, float(phase[n]), float(angle[n]), float(ends[0]), float(ends[1])
+            )
             known = found.get((joint, name))  # of the other side
             if worst.excess > 1e-9 and (known is None or worst.excess > known.excess):
                 found[joint, name] = worst
