@@ -23,7 +23,7 @@ from vitruvian.control.rhythm import (
     stroke_names,
 )
 from vitruvian.control.rhythm.learning import STILL, target
-from vitruvian.verify import _swim_control, _swim_water
+from vitruvian.verify import _swim_control, _swim_momentum, _swim_water
 from vitruvian.verify.book import Finding, claim, worst
 
 RATE = 0.75  # [1/s]
@@ -127,9 +127,21 @@ def impulses_on_the_body_are_its_momentum() -> Finding:
 
 
 @claim
+def full_lungs_float_in_simulated_water() -> Finding:
+    """Mass of the water that a relaxed human displaces, over his own; simulated water, coarse cells, full lungs."""
+    return _swim_water.afloat_in_flow()
+
+
+@claim
+def empty_lungs_sink_in_simulated_water() -> Finding:
+    """Height of the highest point of a human after five seconds, on his way down; simulated water, coarse cells."""
+    return _swim_water.sinking_in_flow()
+
+
+@claim
 def forces_on_body_and_water_are_equal_and_opposite() -> Finding:
-    """Impulses of the pressure on water and swimmer at each step of a part of a stroke in a tank, walls taken off."""
-    return _swim_water.shared_momentum()
+    """Impulses booked on a swimmer and received by the faces of his water, over a stroke: gap in parts of all of it."""
+    return _swim_momentum.equal_and_opposite()
 
 
 @claim
