@@ -40,7 +40,7 @@ from vitruvian.world.stage import SKIN, WATER, Camera, Frame, Lines, LinesFrame,
 from vitruvian.world.stage import SurfaceFrame as Patch
 from vitruvian.world.swim_flesh import FleshMotion, FleshSkin
 from vitruvian.world.swim_room import check_room
-from vitruvian.world.swim_signals import SIGNALS, Calm, swim_signals
+from vitruvian.world.swim_signals import SIGNALS, Calm, parts_of, swim_signals
 
 Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
@@ -140,7 +140,7 @@ class SwimSimulation:
         self.stepper = BodyStepper(s, self.muscles)
         self.fleshed = None if flesh is None else FleshSkin(body, skin, flesh)
         self.mechanism = BodyInWater(self.stepper, self.fleshed or skin)
-        self.groups = muscle_groups(body)
+        self.groups, self.parts = muscle_groups(body), parts_of(skin.names)
 
     def new_stepper(self) -> BodyStepper:
         """Another stepper of the same body, for a controller to think with."""
@@ -302,7 +302,7 @@ class SwimSimulation:
         still = StillWater(self._level(), density, gravity)
         links = self.mechanism.shape.links
         lift = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
-        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)))
+        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)), self.parts)
 
 
 class SwimPreview(SwimSimulation):
