@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -247,3 +249,29 @@ def test_a_last_pose_that_repeats_the_first_closes_the_cycle():
     even = parse_stroke({"angles": {"elbow flexion": [0, 10, 20, 10]}}, "b")
     at = np.linspace(0, 1, 17)
     assert np.abs(closed.spline(at) - even.spline(at)).max() < 1e-14
+
+
+def test_a_file_like_a_stroke_changes_only_the_joints_it_names(tmp_path: Path) -> None:
+    crawl = load_stroke("crawl")
+    text = 'like = "crawl"\n[angles]\n"knee flexion" = 5\n"left hip abduction" = -9\n'
+    arms = load_stroke(_written(tmp_path, text))
+    mine, base = (dict(zip(s.keys, s.angles.T)) for s in (arms, crawl))
+    assert arms.posture == crawl.posture
+    assert np.allclose(np.degrees(mine["knee", "flexion"]), 5.0)
+    assert not {("left knee", "flexion"), ("right knee", "flexion"), ("hip", "abduction")} & set(mine)
+    assert np.allclose(np.degrees(mine["left hip", "abduction"]), -9.0)
+    assert np.allclose(mine["right hip", "abduction"], base["hip", "abduction"])
+    untouched = set(mine) & set(base)
+    assert len(untouched) == len(base) - 3
+    assert all(np.array_equal(mine[k], base[k]) for k in untouched)
+
+
+def test_a_file_like_an_unknown_stroke_is_told_which_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"stroke 'own': .*'crowl'.*crawl"):
+        load_stroke(_written(tmp_path, 'like = "crowl"\n[angles]\n"knee flexion" = 5\n'))
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -13,6 +13,7 @@ are skinned, and the fifth repeats the first but for its spray: `lanes_with_fles
 (`--set flesh=elements`) takes half an hour, most of it in a few steps in which flesh about a lifted arm snaps.
 
     vitruvian run swim-compare --set water=still        all six in still water, in a minute
+    vitruvian run swim-compare --set stroke=arms.toml   with a stroke of your own, such as one without a kick
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
 from vitruvian.scenes._swim_lanes import Lanes, LanesController
 from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Report, Scene
+from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
 
 DOCUMENTS = {
@@ -51,7 +52,7 @@ OWN = {"actuation": "muscles", "control": "cpg", "physics": "dynamic"}  # what t
 
 def build(parameters: Mapping[str, Any]) -> World:
     worlds = {
-        name: stroke_world("crawl", {**parameters, **OWN, **change}, drawn=False) for name, change in CHANGES.items()
+        name: stroke_world(parameters["stroke"], {**parameters, **OWN, **change}, drawn=False) for name, change in CHANGES.items()
     }
     lanes = Lanes({name: w.simulation for name, w in worlds.items()}, APART)  # type: ignore[misc]
     controller = LanesController([w.controller for w in worlds.values()])
@@ -94,6 +95,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
+        "stroke": Parameter("crawl", "a stroke by name, or a file of your own"),
         **{name: p for name, p in PARAMETERS.items() if name not in OWN},
         "flesh": replace(PARAMETERS["flesh"], default="elements"),
     },

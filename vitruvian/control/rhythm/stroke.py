@@ -3,6 +3,7 @@
     about = "Front crawl"
     posture = "prone"                       or "supine", "upright": how the body lies when nothing else moves it
     phase = [0, 0.1, ...]                   optional, ascending from 0; without it poses are spaced evenly
+    like = "crawl"                          optional: a stroke of the package, of which only what follows is changed
     [angles]                                degrees, one number per pose; a single number holds throughout
     "left elbow flexion" = [25.6, 17.3, ...]
 A key is a joint by name ("L5", "Hu_l", "left shoulder", "shoulder" for both sides) and a coordinate of `axes.py`. A
@@ -28,6 +29,8 @@ Array = np.ndarray
 POSTURES = ("prone", "supine", "upright")
 CLOSING = 0.01  # [degrees] by which a repeated last pose may differ from the first: half a rounded digit twice
 MOST_BYTES = 5_000_000
+ENTRIES = ("about", "posture", "phase", "like", "angles")
+SIDES = ("left ", "right ")
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,11 @@ def load_stroke(source: str | Path, *, controls: int | None = None) -> Stroke:
 def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = None) -> Stroke:
     """A stroke from a file's contents, checked as far as that is possible without a body."""
     what = f"stroke '{name}'"
-    strange = set(table) - {"about", "posture", "phase", "angles"}
+    strange = set(table) - set(ENTRIES)
     if strange:
-        raise InputError(f"{what}: unknown entry '{min(strange)}'; known: about, posture, phase, angles")
+        raise InputError(f"{what}: unknown entry '{min(strange)}'; known: {', '.join(ENTRIES)}")
+    if "like" in table:
+        table = _varied(table, what)
     posture = table.get("posture", "upright")
     if posture not in POSTURES:
         raise InputError(f"{what}: {unknown_name('posture', str(posture), POSTURES)}")
@@ -107,6 +112,24 @@ def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = 
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     return Stroke(name, str(table.get("about", "")), posture, tuple(keys), phase, angles, spline)
+
+
+def _varied(table: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """The stroke that a file is like, with the file's own lines in place of those for the same joints."""
+    like, own = table["like"], table.get("angles", {})
+    if like not in stroke_names():
+        raise InputError(f"{what}: {unknown_name('stroke', str(like), stroke_names())}")
+    if not isinstance(own, Mapping):
+        raise InputError(f"{what}: needs a table [angles] with a line for each joint coordinate")
+    base = tomllib.loads((_folder() / f"{like}.toml").read_text(encoding="utf-8"))
+    replaced = {side + word for word in own for side in ("", *SIDES)}
+    for word in own:  # a line for one side takes that side out of a line for both
+        both = word.removeprefix(SIDES[0]).removeprefix(SIDES[1])
+        if both != word and both in base["angles"]:
+            base["angles"].update({side + both: base["angles"][both] for side in SIDES})
+            replaced.add(both)
+    kept = {word: angles for word, angles in base["angles"].items() if word not in replaced}
+    return {**base, **table, "angles": {**kept, **own}}
 
 
 def _phases(table: Mapping[str, Any], listed: Mapping[str, Array], what: str) -> Array:
