@@ -52,7 +52,8 @@ OWN = {"actuation": "muscles", "control": "cpg", "physics": "dynamic"}  # what t
 
 def build(parameters: Mapping[str, Any]) -> World:
     worlds = {
-        name: stroke_world(parameters["stroke"], {**parameters, **OWN, **change}, drawn=False) for name, change in CHANGES.items()
+        name: stroke_world(parameters["stroke"], {**parameters, **OWN, **change}, drawn=False)
+        for name, change in CHANGES.items()
     }
     lanes = Lanes({name: w.simulation for name, w in worlds.items()}, APART)  # type: ignore[misc]
     controller = LanesController([w.controller for w in worlds.values()])
