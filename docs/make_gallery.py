@@ -34,7 +34,7 @@ MOMENTS: dict[str, list[str]] = {
     "butterfly": ["--at", "3.19", "--camera", "side"],
     "breaststroke": ["--at", "3.56", "--camera", "side"],
     "backstroke": ["--at", "2.97", "--camera", "side"],
-    "perturb": ["--at", "2.6", "--camera", "front"],
+    "perturb": ["--at", "4.2", "--camera", "front"],
     "swim-switch": ["--at", "4.2", "--camera", "side"],
     "drop": ["--at", "0.15"],
     "swim-turn": ["--at", "6", "--camera", "top"],
@@ -46,6 +46,7 @@ MOMENTS: dict[str, list[str]] = {
 MORE: dict[str, list[tuple[str, list[str]]]] = {
     "crawl": [
         ("swimmer", ["--at", "3.3", "--size", "1600x900", "--camera", "side"]),
+        ("swim-top", ["--at", "3.65", "--size", "960x540", "--camera", "top"]),
         ("swim-under", ["--at", "4.1", "--size", "960x540", "--camera", "under"]),
     ],
 }
