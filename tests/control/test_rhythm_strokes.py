@@ -271,6 +271,11 @@ def test_a_file_like_an_unknown_stroke_is_told_which_there_are(tmp_path: Path) -
         load_stroke(_written(tmp_path, 'like = "crowl"\n[angles]\n"knee flexion" = 5\n'))
 
 
+def test_a_file_like_a_stroke_keeps_its_poses(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="keeps its poses"):
+        load_stroke(_written(tmp_path, 'like = "crawl"\nphase = [0, 0.5]\n[angles]\n"knee flexion" = [5, 6]\n'))
+
+
 def _written(folder: Path, text: str) -> Path:
     path = folder / "own.toml"
     path.write_text(text, encoding="utf-8")

@@ -43,6 +43,30 @@ def checked(name, made, **options):
     return scenes.find(name).check(made, settings(name, **options))
 
 
+# --- all of them ---------------------------------------------------------------------------------------------------
+
+
+def test_the_swing_of_the_speed_is_that_within_a_stroke_and_not_the_speeding_up_from_one_to_the_next():
+    made = recording(4.0 / 0.7, lambda t: np.full_like(t, 0.7))
+    steady = checked("crawl", made).metrics["speed_swing"]
+    assert steady == pytest.approx(0.05 * 2.0 * np.pi, rel=0.02)
+    made.signals["speed"] = made.signals["speed"] * (1.0 + np.floor(made.signals["stroke_phase"] + 1e-9))
+    assert checked("crawl", made).metrics["speed_swing"] < 1.5 * steady
+
+
+def test_momentum_ahead_that_nothing_gave_him_is_seen_beside_his_weight():
+    made = recording(4.0 / 0.7, lambda t: np.full_like(t, 0.7))
+    name = "impulses of water and weight are the body's momentum within 3 %"
+    signals = made.signals
+    signals["impulse_water"][:, 2] = 1000.0 * made.time
+    signals["impulse_other"][:, 2] = -1000.0 * made.time
+    signals["impulse_water"][:, 1] = 10.0 * np.sin(made.time)
+    signals["momentum"][:, 1] = 10.0 * np.sin(made.time)
+    assert checked("crawl", made).checks[name]
+    signals["momentum"][:, 1] += made.time  # 6 N s of about 20 that passed, of 6000 upwards
+    assert not checked("crawl", made).checks[name]
+
+
 # --- swim-faster ---------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -225,7 +226,7 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["mean_speed"] = mean
         report.metrics["stroke_rate"] = rate
         report.metrics["stroke_length"] = mean / rate
-        report.metrics["speed_swing"] = float(0.5 * np.ptp(along) / max(abs(mean), 1e-9))
+        report.metrics["speed_swing"] = _swing(time[settled], along, ends)
         if stroke in SWING:
             report.metrics["people_swing_low"], report.metrics["people_swing_high"] = SWING[stroke]
         report.metrics["pelvis_pitch_deg"] = float(signals["pitch"][settled, 0].mean())
@@ -251,10 +252,25 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
     return report
 
 
+def _swing(time: Array, speed: Array, ends: Array) -> float:
+    """Half of the range of the speed within a cycle, in parts of its mean there; mean over cycles between `ends`."""
+    swings = []
+    for begin, end in pairwise(ends):
+        v = speed[(time >= begin - 1e-9) & (time <= end + 1e-9)]
+        swings.append(0.5 * np.ptp(v) / max(abs(float(v.mean())), 1e-9))
+    return float(np.mean(swings))
+
+
 def momentum_gap(recording: Recording) -> float:
-    """Momentum gained less impulses received, in parts of what passed between body and water."""
+    """Momentum gained less impulses received, in parts of what the water passed to the body to and fro; level and
+    upright apart, since weight would drown the rest, and the larger of both."""
     signals = recording.signals
     gained = signals["momentum"] - signals["momentum"][0]
     received = signals["impulse_water"] + signals["impulse_other"]
-    gap = np.linalg.norm(gained - received + received[0], axis=1).max()
-    return float(gap / max(np.abs(signals["impulse_water"]).max(), 1e-9))
+    gap = gained - received + received[0]
+    given = np.diff(signals["impulse_water"], axis=0)
+    parts = [
+        np.linalg.norm(gap[:, axes], axis=1).max() / max(np.linalg.norm(given[:, axes], axis=1).sum(), 1e-9)
+        for axes in ([0, 1], [2])
+    ]
+    return float(max(parts))

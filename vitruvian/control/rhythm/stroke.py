@@ -119,6 +119,8 @@ def _varied(table: Mapping[str, Any], what: str) -> Mapping[str, Any]:
     like, own = table["like"], table.get("angles", {})
     if like not in stroke_names():
         raise InputError(f"{what}: {unknown_name('stroke', str(like), stroke_names())}")
+    if "phase" in table:
+        raise InputError(f"{what}: a file that is like '{like}' keeps its poses and must not have a 'phase'")
     if not isinstance(own, Mapping):
         raise InputError(f"{what}: needs a table [angles] with a line for each joint coordinate")
     base = tomllib.loads((_folder() / f"{like}.toml").read_text(encoding="utf-8"))
