@@ -24,7 +24,7 @@ class Pool:
         x = np.asarray(place, dtype=float)[:2]
         if not (np.isfinite(x).all() and (x >= self.low).all() and (x <= self.high).all()):
             raise InputError(
-                f"{what} at ({x[0]:g}, {x[1]:g}) m lies outside the pool, which reaches from "
+                f"{what} at ({x[0]:.9g}, {x[1]:.9g}) m lies outside the pool, which reaches from "
                 f"({self.low[0]:g}, {self.low[1]:g}) to ({self.high[0]:g}, {self.high[1]:g}) m"
             )
         return x
