@@ -125,11 +125,11 @@ class BodyInWater:
         pose, met = self._pose(state), self._met
         if met is None:
             raise InputError("a body in water must advance before it receives impulses")
-        before = state.v
         p = pose.jacobian.T @ impulses.ravel()
-        state.v = before + met.response(p)
-        self._account(state, pose, impulses, p, 0.5 * (before + state.v))
+        state.v = state.v + met.response(p)
+        self._account(state, pose, impulses, p)
         met.impulse += p
+        met.water += p
 
     # --- parts ---------------------------------------------------------------------------------------------------
 
@@ -171,15 +171,14 @@ class BodyInWater:
         work = stepper.assemble(state.q, state.v, state.activation, dt, load=state.load)
         pose = self._now = self._seen(state, work.poses, work.screws)
         force, matrix = work.force.copy(), work.matrix.copy()
-        drive = np.zeros(s.n_v)
+        drive, soft = np.zeros(s.n_v), np.zeros(s.n_v)
         if isinstance(self._actuation, JointTorques):
             given = self._actuation
             moved = difference(s, self._begin[0], state.q)
-            drive = torques_now(given, moved, state.v - self._begin[1])
-            force += drive - dt * np.asarray(given.stiffness) * state.v
-            soft = dt * np.asarray(given.damping) + dt * dt * np.asarray(given.stiffness)
-            at = stepper.place
-            matrix[at, at] += np.broadcast_to(soft, (s.n_v,))
+            drive = torques_now(given, moved, state.v - self._begin[1]) - dt * np.asarray(given.stiffness) * state.v
+            force += drive
+            soft += dt * np.asarray(given.damping) + dt * dt * np.asarray(given.stiffness)
+            matrix[stepper.place, stepper.place] += soft
         push = stepper.wrench_forces(state.push) if state.push.any() else np.zeros(s.n_v)
         force += push
         impulses = np.zeros((len(pose.origins), 6))
@@ -200,6 +199,7 @@ class BodyInWater:
             fixed = difference(s, state.q, ahead) / dt - state.v
             fixed[:6] = 0.0
         met = self._met = StepSystem(matrix, stepper.place, dt * force, drive * dt, dt, fixed, state.v, work)
+        met.soft = soft
         before = state.v
         met.impulse += p
         state.v = before + met.step(p)
@@ -209,7 +209,8 @@ class BodyInWater:
             soften = _damped(pose.jacobian, pose.origins, skin.damping, state.v - before)
             impulses -= dt * soften
             change = -dt * pose.jacobian.T @ soften.ravel()
-            self._account(state, pose, impulses, p + change, middle)
+            self._account(state, pose, impulses, p + change)
+            met.water += p + change
         state.book.impulse_weight = state.book.impulse_weight + dt * self._weight
         if push.any():
             state.book.work_push += float(dt * push @ middle)
@@ -217,17 +218,18 @@ class BodyInWater:
                 turned = work.poses[b, :3, :3] @ state.push[b, 3:]
                 state.book.impulse_push = state.book.impulse_push + dt * turned
 
-    def _account(self, state: SwimmerState, pose: _Pose, impulses: Array, p: Array, middle: Array) -> None:
+    def _account(self, state: SwimmerState, pose: _Pose, impulses: Array, p: Array) -> None:
         state.water_force = state.water_force + p
         state.link_force = state.link_force + impulses
         book = state.book
         book.impulse_water = book.impulse_water + impulses[:, 3:].sum(axis=0)
         moments = impulses[:, :3] + np.cross(pose.origins, impulses[:, 3:])
         book.spin_water = book.spin_water + moments.sum(axis=0)
-        book.work_water += float(p @ middle)
 
     def _settle(self, state: SwimmerState) -> None:
-        """Book the work of muscles or torques in the sub-step that is over."""
+        """Book the work of muscles, torques and water in the sub-step that is over.
+
+        All impulses of a sub-step work along the mean of its first and last velocity, whatever their order in it."""
         met = self._met
         if met is None:
             return
@@ -238,6 +240,8 @@ class BodyInWater:
             needed = met.product(gained) - met.push - met.impulse
             needed[:6] = 0.0
             met.drive = needed
+        else:  # the torque that the implicit step really applied: less for the velocity gained
+            met.drive = met.drive - met.soft * gained
         work = met.work
         drive = met.drive
         if met.fixed is None and len(work.pull):
@@ -248,6 +252,7 @@ class BodyInWater:
             add_torques(self.stepper.paths.row_start, self.stepper.paths.column, work.arms, work.tension[0], torque)
             drive = drive + met.dt * torque
         state.book.work_drive += float(met.drive @ middle)
+        state.book.work_water += float(met.water @ middle)
         state.drive = state.drive + drive
 
 

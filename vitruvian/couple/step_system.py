@@ -30,6 +30,8 @@ class StepSystem:
         self.place, self.push, self.drive, self.dt, self.fixed = place, push, drive, dt, fixed
         self.before, self.work = before.copy(), work
         self.impulse = np.zeros_like(before)
+        self.water = np.zeros_like(before)  # of these, what the water really gave [N m s]
+        self.soft = np.zeros_like(before)  # by which the drive gives way to a velocity gained [N m s], in the matrix
         self._mobility: Array | None = None
         self.full = matrix
         n = len(matrix)
