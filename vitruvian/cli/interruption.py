@@ -33,11 +33,11 @@ def telling(command: Callable[..., Any]) -> Callable[..., Any]:
                 return command(*arguments, **options)
             except KeyboardInterrupt as error:
                 raise Interrupted(str(error) or "interrupted") from None
-            except Exception:
+            except Exception as error:
                 if not stop.asked:
                     raise
                 # A compiler that is broken off may trip over what it left undone.
-                raise Interrupted("interrupted") from None
+                raise Interrupted("interrupted") from error
 
     return told
 
