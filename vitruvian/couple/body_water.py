@@ -198,8 +198,7 @@ class BodyInWater:
             ahead = np.asarray(self._actuation.sample(time + 2.0 * dt))
             fixed = difference(s, state.q, ahead) / dt - state.v
             fixed[:6] = 0.0
-        met = self._met = StepSystem(matrix, stepper.place, dt * force, drive * dt, dt, fixed, state.v, work)
-        met.soft = soft
+        met = self._met = StepSystem(matrix, stepper.place, dt * force, drive * dt, soft, dt, fixed, state.v, work)
         before = state.v
         met.impulse += p
         state.v = before + met.step(p)

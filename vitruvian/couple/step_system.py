@@ -22,16 +22,17 @@ class StepSystem:
     """The system of one sub-step, factored, and what was put into it."""
 
     def __init__(
-        self, matrix: Array, place: Array, push: Array, drive: Array, dt: float, fixed: Array | None, before: Array,
-        work: Any,
+        self, matrix: Array, place: Array, push: Array, drive: Array, soft: Array, dt: float, fixed: Array | None,
+        before: Array, work: Any,
     ):  # fmt: skip
-        """matrix: lower triangle in the stepper's order; push: impulses of all forces but the water's; fixed: velocity
+        """matrix: lower triangle in the stepper's order; push: impulses of all forces but the water's; drive: of these,
+        the torques', which give way by `soft` [N m s] times the velocity gained (so in the matrix); fixed: velocity
         changes of joints on a course, None if all are free."""
-        self.place, self.push, self.drive, self.dt, self.fixed = place, push, drive, dt, fixed
+        self.place, self.push, self.drive, self.soft = place, push, drive, soft
+        self.dt, self.fixed = dt, fixed
         self.before, self.work = before.copy(), work
         self.impulse = np.zeros_like(before)
         self.water = np.zeros_like(before)  # of these, what the water really gave [N m s]
-        self.soft = np.zeros_like(before)  # by which the drive gives way to a velocity gained [N m s], in the matrix
         self._mobility: Array | None = None
         self.full = matrix
         n = len(matrix)
