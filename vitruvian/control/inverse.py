@@ -34,6 +34,8 @@ class Demand:
     map: TorqueMap  # what each muscle can give there
     root: Array  # wrench that the root would need without muscles' side effects [N m, N], shape (6,) or (0,)
     root_map: Array  # wrench on the root per activation, shape (6, n_muscles) or (0, n_muscles)
+    matrix: Array  # A of the step, shape (n_v, n_v)
+    force: Array  # without muscles' pull, felt wrenches included [N m, N], shape (n_v,)
 
 
 class InverseDynamics:
@@ -124,7 +126,7 @@ class InverseDynamics:
             value,
             root_map,
         )
-        return Demand(needed[:n], TorqueMap(self._start, self._column, value, n), needed[n:], root_map)
+        return Demand(needed[:n], TorqueMap(self._start, self._column, value, n), needed[n:], root_map, A, force)
 
 
 def _times(matrix: Array, vector: Array) -> Array:

@@ -195,6 +195,8 @@ def stroke_scene(
         speed = report.metrics["mean_speed"]
         if parameters["stroke"] in SWING and np.isfinite(speed):
             report.checks["mean speed between 0.6 and 1.6 m/s"] = bool(BAND[0] <= speed <= BAND[1])
+        if parameters["stroke"] == "crawl" and np.isfinite(speed):
+            report.checks["his mouth comes out of the water in every cycle"] = report.metrics["mouth_height_m"] > 0.0
         return report
 
     return Scene(
@@ -233,6 +235,7 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["trunk_pitch_deg"] = float(signals["pitch"][settled, 1].mean())
         report.metrics["chest_roll_deg"] = float(np.abs(signals["roll"][settled, 1]).max())
         report.metrics["heading_deg"] = float(signals["heading"][-1])
+        report.metrics["mouth_height_m"] = _least_breath(time, signals["mouth_height"], ends)
         report.metrics["depth_m"] = float(-signals["height"][settled].mean())
         seconds = float(time[settled][-1] - time[settled][0])
         work = signals["work"][settled]
@@ -250,6 +253,11 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["momentum_gap"] < 0.03
     )
     return report
+
+
+def _least_breath(time: Array, mouth: Array, ends: Array) -> float:
+    """How high over calm water the lips come in each cycle between `ends` [m], of the cycle that has least."""
+    return min(float(mouth[(time >= begin - 1e-9) & (time <= end + 1e-9)].max()) for begin, end in pairwise(ends))
 
 
 def _swing(time: Array, speed: Array, ends: Array) -> float:

@@ -302,7 +302,7 @@ class SwimSimulation:
         still = StillWater(self._level(), density, gravity)
         links = self.mechanism.shape.links
         lift = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, len(self.skin.names)).lift[:, 3:]
-        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)), self.parts)
+        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)), still.level, self.parts)
 
 
 class SwimPreview(SwimSimulation):

@@ -15,6 +15,7 @@ from vitruvian.skeleton import centre_of_mass, centroidal_momentum, energy
 from vitruvian.world.stage import Signal
 
 Array = np.ndarray
+LIPS = np.array([0.0, -0.10, -0.03, 1.0])  # [m] in the jaw's frame, on the skin
 HEADING = np.array([0.0, -1.0, 0.0])  # where a swimmer starts off to: the head points along -y
 
 
@@ -24,6 +25,7 @@ class Calm:
 
     lift: Array  # force on each link [N], shape (links, 3)
     displaced: float  # volume below the surface [m^3]
+    level: float  # of the surface [m]
     parts: Array  # index into PARTS of each link, shape (links,)
 
 
@@ -47,6 +49,7 @@ SIGNALS = (
     Signal("roll", "deg", "about the long axis, positive: left side down", ("pelvis", "chest")),
     Signal("back_up", "1", "1 face down, -1 face up: height of the chest's back direction"),
     Signal("head_height", "m", "of the skull's joint"),
+    Signal("mouth_height", "m", "of the lips over the calm surface"),
     Signal("height", "m", "of the centre of mass"),
     Signal("displaced", "m^3", "volume of the body below the calm surface"),
     Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
@@ -87,6 +90,7 @@ def swim_signals(body: Body, state: SwimmerState, poses: Array, calm: Calm, grou
         "roll": np.array([_roll(pelvis), _roll(chest)]),
         "back_up": float(chest[2, 1]),
         "head_height": float(head[2, 3]),
+        "mouth_height": float(poses[s.index("Man"), 2] @ LIPS) - calm.level,
         "height": float(com[2]),
         "displaced": calm.displaced,
         "propulsion": float(np.maximum(flow, 0.0).sum()),

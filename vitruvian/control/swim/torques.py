@@ -3,7 +3,8 @@
 The pelvis is free and has no motor: the stroke's accelerations are asked of the joints, the pelvis follows (hybrid
 dynamics, `control.inverse` with `floating`). Ribs, jaw and hyoid are left to their ligaments.
     inverse dynamics   a* = a_d + k_p e + k_v e',  torque from A dv = h (f + torque + felt water)
-    PD                 torque = K e + D e',  taken at the end of the step (stiffness and damping are handed to the step)
+    PD                 torque = K e + D e',  at the end of the step (which is handed stiffness and damping);
+                       D = 2 sqrt(K I): critical for the inertia I that the joint moves while the others are held
 The same effort as muscles: a torque about a coordinate stays between what all muscles that help there and all that
 hinder could give at that instant, at full activation and at their present length and speed. Muscles must also balance
 each other over all axes of a joint, which this leaves out: torques are never weaker than muscles, often stronger.
@@ -26,6 +27,7 @@ from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
 from vitruvian.control.swim.controls import Beat, Sense, SwimControls, WaterSense, as_it_is
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SETTLING
+from vitruvian.control.swim.springs import free_springs
 from vitruvian.errors import InputError
 from vitruvian.muscle.implicit import BodyStepper
 
@@ -39,8 +41,7 @@ class TorqueGains:
 
     stiffness: float = 400.0  # k_p [1/s^2]
     damping: float = 40.0  # k_v [1/s]
-    give: float = 0.35  # [rad] of PD: error at which a joint spends its whole strength
-    slack: float = 0.06  # [s] of PD: damping over stiffness
+    give: float = 0.1  # [rad] of PD: error at which a joint spends its whole strength
 
 
 @dataclass
@@ -167,17 +168,22 @@ class PdActuation(_Torques):
         demand = self.inverse.demand(now, np.zeros(s.n_v), 1e-3, wrench=now.wrench)
         low, high = _bounds(demand.map.row_start, demand.map.column, demand.map.value, len(self.rows))
         self.stiffness = 0.5 * (high - low) / self.gains.give  # [N m/rad], shape (n_driven,)
-        self.damping = self.gains.slack * self.stiffness
+        self.damping = 2.0 * np.sqrt(self.stiffness * np.diag(demand.matrix)[self.rows])  # [N m s/rad]
 
     def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> SwimControls:
-        rows = self.rows
-        torque = self.stiffness * error[rows] + self.damping * lag[rows]
+        rows, K, D = self.rows, self.stiffness, self.damping
+        # The step moves the pose by the present velocity, then by the new one: where the joints should be after both.
+        torque = K * (error + 2.0 * dt * (lag + now.v))[rows] + D * (lag + dt * a)[rows]
         demand = self.inverse.demand(now, np.zeros_like(a), dt, wrench=wrench)
         low, high = _bounds(demand.map.row_start, demand.map.column, demand.map.value, len(rows))
+        free = np.ones(len(rows), dtype=bool)
+        if self.limited:
+            unmoved = torque - 2.0 * dt * K * now.v[rows]
+            free, end = free_springs(demand.matrix, demand.force, rows, unmoved, dt * K + D, low, high, dt)
+            low, high = np.where(free, -np.inf, end), np.where(free, np.inf, end)
         out = self._controls(torque, low, high)
         soft = np.zeros((2, self.body.skeleton.n_v))
-        free = (torque > low) & (torque < high) | (not self.limited)
-        soft[0, rows], soft[1, rows] = self.stiffness * free, self.damping * free
+        soft[0, rows], soft[1, rows] = K * free, D * free
         out.stiffness, out.damping = soft[0], soft[1]
         return out
 
