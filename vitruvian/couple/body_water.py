@@ -244,12 +244,17 @@ class BodyInWater:
         work = met.work
         drive = met.drive
         if met.fixed is None and len(work.pull):
-            pulled = np.zeros(len(work.pull))
-            rates(self.stepper.paths.row_start, self.stepper.paths.column, work.arms, middle, pulled)
-            state.book.work_drive -= float(met.dt * work.tension[0] @ pulled)
+            # likewise the tension: more for a muscle that the step lengthened
+            paths, pulled, stretched = self.stepper.paths, np.zeros(len(work.pull)), np.zeros(len(work.pull))
+            rates(paths.row_start, paths.column, work.arms, middle, pulled)
+            rates(paths.row_start, paths.column, work.arms, gained, stretched)
+            impulse = met.dt * work.pull + work.weight * stretched
+            state.book.work_drive -= float(impulse @ pulled)
             torque = np.zeros(self.skeleton.n_v)
-            add_torques(self.stepper.paths.row_start, self.stepper.paths.column, work.arms, work.tension[0], torque)
-            drive = drive + met.dt * torque
+            add_torques(paths.row_start, paths.column, work.arms, impulse, torque)
+            drive = drive + torque
+        if met.fixed is None:
+            state.book.work_joints -= float(met.dt * (work.damping * state.v) @ middle)
         state.book.work_drive += float(met.drive @ middle)
         state.book.work_water += float(met.water @ middle)
         state.drive = state.drive + drive

@@ -100,6 +100,7 @@ class Work(NamedTuple):
     pull: Array  # (n_muscles,)
     weight: Array  # (n_muscles,)
     force: Array  # generalised force (n_v,)
+    damping: Array  # of the joints, of stops that are met too [N m s] (n_v,)
     bias: Array  # (n_v,)
     matrix: Array  # lower triangle (n_free, n_free)
     right: Array  # (n_free,)
@@ -244,6 +245,7 @@ class BodyStepper:
             pull=np.zeros(k),
             weight=np.zeros(k),
             force=np.zeros(v),
+            damping=np.zeros(v),
             bias=np.zeros(v),
             matrix=np.zeros((free, free)),
             right=np.zeros(free),

@@ -41,7 +41,7 @@ def assemble(skeleton, paths, links, work, custom, inertia, q, v, activation, h,
     tree.mass_matrix(s.topology, w.screws, w.composite, s.place, w.matrix)
     for c in range(len(v)):
         w.force[c] = -w.bias[c]
-    joint_terms(s, q, v, h, w.force, w.matrix)
+    joint_terms(s, q, v, h, w.force, w.matrix, w.damping)
     muscle_forces(s, paths, w, v, activation, h, active)
     link_forces(s, links, w, v, h)
 
@@ -84,8 +84,8 @@ def add_products(row_start, row, arms, weight, out):
 
 
 @nb.njit(cache=True)
-def joint_terms(s, q, v, h, force, matrix):
-    """Springs, dampers and stops of the joints: force += τ - h k v, diagonal += h d + h² k."""
+def joint_terms(s, q, v, h, force, matrix, damping):
+    """Springs, dampers and stops of the joints: force += τ - h k v, diagonal += h d + h² k; damping: d, stops' too."""
     none = np.zeros((0, 0))
     joint_forces(
         s.topology,
@@ -102,6 +102,7 @@ def joint_terms(s, q, v, h, force, matrix):
         none,
         none,
     )
+    damping[:] = 0.0
     y = np.empty(3)
     for i in range(s.topology.shape[0]):
         code, q0, v0 = s.topology[i, CODE], s.topology[i, Q0], s.topology[i, V0]
@@ -117,6 +118,7 @@ def joint_terms(s, q, v, h, force, matrix):
                 k += s.limit_stiffness[j]
                 d += s.limit_damping[j]
             force[j] -= h * k * v[j]
+            damping[j] = d
             if s.place[j] >= 0:
                 matrix[s.place[j], s.place[j]] += h * d + h * h * k
 

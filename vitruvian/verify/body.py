@@ -355,7 +355,8 @@ def _damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
     forces = []
     for speed in (v, np.zeros_like(v)):
         stepper.work.force[:] = 0.0
-        kernels.joint_terms(stepper.tree, q, speed, 0.0, stepper.work.force, stepper.work.matrix)
+        w = stepper.work
+        kernels.joint_terms(stepper.tree, q, speed, 0.0, w.force, w.matrix, w.damping)
         kernels.link_forces(stepper.tree, stepper.links, stepper.work, speed, 0.0)
         forces.append(stepper.work.force.copy())
     return float((forces[0] - forces[1]) @ v)
