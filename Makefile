@@ -30,14 +30,16 @@ $(VENV)/.prepared: $(VENV)/.installed
 
 demo: $(VENV)/.prepared
 	@rm -rf recordings/demo.zarr
-	@# A failed check of the scene is told, and the film made all the same.
-	$(BIN)/vitruvian run crawl --quality draft --seconds 2.9 --out recordings/demo.zarr || test -d recordings/demo.zarr
-	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 24
-	@echo
-	@echo "film:      recordings/demo.mp4"
-	@echo "recording: recordings/demo.zarr"
-	@echo "look at it in the browser:  $(BIN)/vitruvian view recordings/demo.zarr"
-	@echo "what else there is:         $(BIN)/vitruvian scenes"
+	@# A failed check of the scene is told by the exit status, and the film made all the same.
+	@$(BIN)/vitruvian run crawl --quality draft --seconds 2.9 --out recordings/demo.zarr; status=$$?; \
+	test -d recordings/demo.zarr || exit $$status; \
+	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 24 || exit $$?; \
+	echo; \
+	echo "film:      recordings/demo.mp4"; \
+	echo "recording: recordings/demo.zarr"; \
+	echo "look at it in the browser:  $(BIN)/vitruvian view recordings/demo.zarr"; \
+	echo "what else there is:         $(BIN)/vitruvian scenes"; \
+	exit $$status
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
