@@ -48,6 +48,7 @@ MORE: dict[str, list[tuple[str, list[str]]]] = {
         ("swimmer", ["--at", "3.3", "--size", "1600x900", "--camera", "side"]),
         ("swim-top", ["--at", "3.65", "--size", "960x540", "--camera", "top"]),
         ("swim-under", ["--at", "4.1", "--size", "960x540", "--camera", "under"]),
+        ("swim-breath", ["--at", "3.33", "--size", "960x540", "--camera", "front"]),
     ],
 }
 HEAD = """# Gallery

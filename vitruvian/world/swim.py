@@ -51,7 +51,7 @@ CAMERAS = (
     Camera("side", (4.1, -0.2, 0.15), (0.0, -0.2, -0.1), follow="Pel"),
     Camera("top", (0.45, -0.2, 4.1), (0.0, -0.2, 0.0), follow="Pel"),
     Camera("under", (2.4, -1.6, -1.5), (0.0, -0.2, -0.12), follow="Pel"),
-    Camera("front", (1.7, -3.6, 0.9), (0.0, -0.3, -0.1), follow="Pel"),
+    Camera("front", (-1.6, -3.2, 0.7), (0.0, -0.3, -0.1), follow="Pel"),
 )
 
 
