@@ -43,3 +43,22 @@ def test_joined_springs_end_where_the_whole_system_is_consistent():
     dv = np.linalg.solve(matrix, H * total)  # by the torques it says
     wanted = torque - yields * dv[rows]  # what the springs then are
     np.testing.assert_allclose(end, np.clip(wanted, low, high), rtol=1e-9)
+
+
+def test_springs_that_pull_hard_at_each_other_stay_within_their_bounds_all_the_same():
+    rng = np.random.default_rng(0)
+    settled = 0
+    for _ in range(200):
+        n = 8
+        half = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-2.0, 1.0, size=n)
+        matrix, force = half @ half.T + 1e-3 * np.eye(n), 50.0 * rng.normal(size=n)
+        rows, torque, yields = np.arange(n), 100.0 * rng.normal(size=n), 10.0 ** rng.uniform(-1.0, 1.5, size=n)
+        low, high = -rng.uniform(1.0, 30.0, size=n), rng.uniform(1.0, 30.0, size=n)
+        free, end = free_springs(matrix, force, rows, torque, yields, low, high, H)
+        assert (end >= low).all()
+        assert (end <= high).all()
+        dv = np.linalg.solve(matrix, H * (force + end))
+        wanted = torque - yields * dv
+        np.testing.assert_allclose(end[free], wanted[free], rtol=1e-6, atol=1e-6)
+        settled += bool(np.allclose(end, np.clip(wanted, low, high), rtol=1e-6, atol=1e-6))
+    assert settled < 200  # else this would not try what it says

@@ -20,7 +20,7 @@ class Book:
     work_drive: float = 0.0  # of muscles or torques on the joints [J]
     work_water: float = 0.0  # of the water on the body, usually negative [J]
     work_push: float = 0.0  # [J]
-    work_joints: float = 0.0  # of the joints' damping, stops included, never positive [J]
+    work_joints: float = 0.0  # of the joints' damping, stops included, negative [J]
 
 
 @dataclass

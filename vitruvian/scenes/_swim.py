@@ -196,7 +196,7 @@ def stroke_scene(
         if parameters["stroke"] in SWING and np.isfinite(speed):
             report.checks["mean speed between 0.6 and 1.6 m/s"] = bool(BAND[0] <= speed <= BAND[1])
         if parameters["stroke"] == "crawl" and np.isfinite(speed):
-            report.checks["his mouth comes out of the water in every cycle"] = report.metrics["mouth_height_m"] > 0.0
+            report.checks["his lips come over calm water in every cycle"] = report.metrics["mouth_height_m"] > 0.0
         return report
 
     return Scene(
