@@ -60,7 +60,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 def check_path(parameters: Mapping[str, Any], seconds: float) -> None:
     """An error if the ball leaves the pool within a run of so many seconds, wherever on its way."""
     for time in np.append(np.arange(0.0, seconds, LOOK), seconds):
-        Pool().check(ball(parameters, float(time)), f"the ball after {time:.3g} of {seconds:g} s")
+        Pool().check(ball(parameters, float(time)), f"the ball after {time:.3g} of {seconds:.3g} s")
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
