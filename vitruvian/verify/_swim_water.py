@@ -99,11 +99,12 @@ def booked_momentum() -> Finding:
         received.append(book.impulse_water + book.impulse_weight)
     gap = np.array(momentum) - momentum[0] - np.array(received)
     passed = np.abs(np.diff(given, axis=0))
-    worst, words = 0.0, []
+    shares, words = [], []
     for name, axes in (("level", [0, 1]), ("upright", [2])):  # apart, since weight would drown the rest
         off, sum_ = np.linalg.norm(gap[:, axes], axis=1).max(), np.linalg.norm(passed[:, axes], axis=1).sum()
-        worst = max(worst, float(off / sum_))
+        shares.append(off / sum_)
         words.append(f"{name} {off:.2f} of {sum_:.0f} N s")
+    worst = float(np.max(shares))
     return Finding.error(
         worst, 0.01, "of what the water passed to and fro", f"still water, joints led; {', '.join(words)}"
     )
