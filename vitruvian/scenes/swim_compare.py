@@ -10,7 +10,7 @@
 
 Every lane has a window of water of its own; all but the fifth have flesh of finite elements. At draft quality all lanes
 are skinned, and the fifth repeats the first but for its spray: `lanes_with_flesh` in the report is then 0. Flesh
-(`--set flesh=elements`) takes a third longer, and now and then snaps about a lifted arm.
+(`--set flesh=elements`) takes nearly twice as long, and now and then snaps about a lifted arm.
 
     vitruvian run swim-compare --set water=still        all six in still water, in a minute
     vitruvian run swim-compare --set stroke=arms.toml   with a stroke of your own, such as one without a kick
