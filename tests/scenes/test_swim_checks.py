@@ -46,6 +46,17 @@ def checked(name, made, **options):
 # --- all of them ---------------------------------------------------------------------------------------------------
 
 
+def test_a_crawler_who_keeps_his_mouth_under_water_in_one_stroke_is_told():
+    told = "his lips come over calm water in every cycle"
+    made = recording(4.0 / 0.7, lambda t: np.full_like(t, 0.7))
+    phase = made.signals["stroke_phase"]
+    made.signals["mouth_height"] = -0.1 + 0.13 * (np.abs(phase % 1.0 - 0.3) < 0.1)
+    assert checked("crawl", made).checks[told]
+    made.signals["mouth_height"][np.floor(phase) == 2] = -0.1
+    assert not checked("crawl", made).checks[told]
+    assert told not in checked("breaststroke", made).checks
+
+
 def test_the_swing_of_the_speed_is_that_within_a_stroke_and_not_the_speeding_up_from_one_to_the_next():
     made = recording(4.0 / 0.7, lambda t: np.full_like(t, 0.7))
     steady = checked("crawl", made).metrics["speed_swing"]

@@ -270,15 +270,20 @@ def _swing(time: Array, speed: Array, ends: Array) -> float:
 
 
 def momentum_gap(recording: Recording) -> float:
-    """Momentum gained less impulses received, in parts of what the water passed to the body to and fro; level and
-    upright apart, since weight would drown the rest, and the larger of both."""
+    """Momentum gained less impulses received, in parts of what the water passed to the body: the larger gap."""
     signals = recording.signals
-    gained = signals["momentum"] - signals["momentum"][0]
     received = signals["impulse_water"] + signals["impulse_other"]
-    gap = gained - received + received[0]
-    given = np.diff(signals["impulse_water"], axis=0)
-    parts = [
-        np.linalg.norm(gap[:, axes], axis=1).max() / max(np.linalg.norm(given[:, axes], axis=1).sum(), 1e-9)
-        for axes in ([0, 1], [2])
-    ]
-    return float(max(parts))
+    return float(np.max(momentum_gaps(signals["momentum"], signals["impulse_water"], received)))
+
+
+def momentum_gaps(momentum: Array, water: Array, received: Array) -> Array:
+    """Largest gap between momentum gained and impulses received so far, in parts of what the water passed to and fro;
+    level and upright apart, since weight would drown the rest, shape (2,). Arguments [N s], shape (n, 3) each."""
+    gap = momentum - momentum[0] - (received - received[0])
+    given = np.diff(water, axis=0)
+    return np.array(
+        [
+            np.linalg.norm(gap[:, axes], axis=1).max() / np.maximum(np.linalg.norm(given[:, axes], axis=1).sum(), 1e-9)
+            for axes in ([0, 1], [2])
+        ]
+    )

@@ -1,7 +1,7 @@
 """The swimmer is told to go faster: the frequency of all oscillators slides to a higher one, and speed follows.
 
-Muscles follow up to about one stroke a second, so he begins slowly; with less than 0.5 an arm is in the air for so long
-that it rolls him over.
+Muscles follow up to about one stroke a second, so he begins slowly; at 0.4 an arm is in the air for so long that
+it rolls him over.
 
     vitruvian run swim-faster --set factor=1.5
 """

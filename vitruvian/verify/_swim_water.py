@@ -10,6 +10,7 @@ import numpy as np
 from vitruvian.anatomy.density import LUNGS, buoyancy
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.couple.still_water import StillWater
+from vitruvian.scenes._swim import momentum_gaps
 from vitruvian.scenes._swim_drive import Course
 from vitruvian.verify._swim_bodies import displaced, let_go, lying_human
 from vitruvian.verify.book import Finding
@@ -97,14 +98,8 @@ def booked_momentum() -> Finding:
         momentum.append(np.asarray(world.observe().signals["momentum"]))
         given.append(book.impulse_water.copy())
         received.append(book.impulse_water + book.impulse_weight)
-    gap = np.array(momentum) - momentum[0] - np.array(received)
-    passed = np.abs(np.diff(given, axis=0))
-    shares, words = [], []
-    for name, axes in (("level", [0, 1]), ("upright", [2])):  # apart, since weight would drown the rest
-        off, sum_ = np.linalg.norm(gap[:, axes], axis=1).max(), np.linalg.norm(passed[:, axes], axis=1).sum()
-        shares.append(off / sum_)
-        words.append(f"{name} {off:.2f} of {sum_:.0f} N s")
-    worst = float(np.max(shares))
+    level, upright = momentum_gaps(np.array(momentum), np.array(given), np.array(received))
     return Finding.error(
-        worst, 0.01, "of what the water passed to and fro", f"still water, joints led; {', '.join(words)}"
-    )
+        float(np.max([level, upright])), 0.01, "of what the water passed to and fro",
+        f"still water, joints led; level {level:.2g}, upright {upright:.2g}",
+    )  # fmt: skip
