@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
+from vitruvian.anatomy.bound_skin import bound_skin
 from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
-from vitruvian.anatomy.skinning import bound_skin
 from vitruvian.errors import InputError
 
 

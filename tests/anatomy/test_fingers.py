@@ -7,7 +7,7 @@ from vitruvian.anatomy import human
 from vitruvian.anatomy.fingers import finger_names, gripping
 from vitruvian.scenes._body import BAR, GRIP
 from vitruvian.skeleton import bone_poses
-from vitruvian.world.body import BodySimulation
+from vitruvian.systems.body import BodySystem
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_right_grip_mirrors_the_left(body):
 
 
 def test_a_grip_changes_what_is_shown_and_nothing_else(body):
-    simulations = [BodySimulation(body, drawn=False, grips=g) for g in ((), ("l",))]
+    simulations = [BodySystem(body, drawn=False, grips=g) for g in ((), ("l",))]
     states = [x.start(np.random.default_rng(0)) for x in simulations]
     open_, closed = (x.observe(y, None, 0.0) for x, y in zip(simulations, states))
     moved = {body.skeleton.names[i] for i in np.flatnonzero(np.abs(open_.poses - closed.poses).max(axis=1) > 1e-9)}

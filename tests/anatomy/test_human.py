@@ -6,9 +6,9 @@ import pytest
 from vitruvian.anatomy import arm, human, legs, neck, torso, upper_body
 from vitruvian.anatomy.models import MODELS, describe
 from vitruvian.anatomy.scaling import stronger
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import InputError
 from vitruvian.muscle import lengths, moment_arms
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 
 

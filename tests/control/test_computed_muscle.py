@@ -8,7 +8,8 @@ from vitruvian.control.poses import pose
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.skeleton import Inertia, difference, integrate
-from vitruvian.world.body import BodySimulation, Held, Push
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.surroundings import Held, Push
 from vitruvian.world.world import World
 
 
@@ -24,8 +25,8 @@ def motion(body):
 
 
 def world(body, motion, gains=None, pushes=(), **options):
-    simulation = BodySimulation(body, motion.sample(0.0)[0], drawn=False, pushes=pushes)
-    control = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains, **options)
+    simulation = BodySystem(body, motion.sample(0.0)[0], drawn=False, pushes=pushes)
+    control = ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains, **options)
     return World(simulation, control, frame_rate=60.0, substeps=8)
 
 
@@ -57,9 +58,9 @@ def test_part_by_part_solve_follows_too(body, motion):
 
 def test_excitations_make_up_for_the_activation_lag(body, motion):
     lagging = ActivationDynamics()
-    simulation = BodySimulation(body, motion.sample(0.0)[0], drawn=False, dynamics=lagging)
-    knowing = ComputedMuscleControl(body, simulation.new_stepper(), motion, dynamics=lagging)
-    blind = ComputedMuscleControl(body, simulation.new_stepper(), motion)
+    simulation = BodySystem(body, motion.sample(0.0)[0], drawn=False, dynamics=lagging)
+    knowing = ComputedMuscleControl(body, simulation.stepper.twin(), motion, dynamics=lagging)
+    blind = ComputedMuscleControl(body, simulation.stepper.twin(), motion)
     errors = [worst_error(World(simulation, c, frame_rate=60.0, substeps=8), motion, 0.8) for c in (knowing, blind)]
     assert errors[0] < 4.0
     assert errors[0] < 0.7 * errors[1]
@@ -68,9 +69,9 @@ def test_excitations_make_up_for_the_activation_lag(body, motion):
 def test_a_load_is_sensed_as_one_minus_the_exponential_of_time_over_lag(body, motion):
     still = KeyMotion.through(body, [0.0], [motion.keys[0]])
     held = [Held("Ha_l", Inertia(2.0), start=0.1), Held("Ul_l", Inertia(1.0))]
-    simulation = BodySimulation(body, motion.keys[0], drawn=False, held=held)
+    simulation = BodySystem(body, motion.keys[0], drawn=False, held=held)
     lag, hand = 0.15, body.skeleton.index("Ha_l")
-    control = ComputedMuscleControl(body, simulation.new_stepper(), still, Gains(sensor_lag=lag))
+    control = ComputedMuscleControl(body, simulation.stepper.twin(), still, Gains(sensor_lag=lag))
     own, state = control.start(np.random.default_rng(0)), simulation.start(np.random.default_rng(0))
     dt, seen = 0.005, []
     for k in range(100):
@@ -87,10 +88,10 @@ def test_torque_that_muscles_cannot_give_is_recorded_with_its_joint(body, motion
     still = KeyMotion.through(body, [0.0], [motion.keys[0]])
     shown = {}
     for mass in (0.5, 60.0):
-        simulation = BodySimulation(
+        simulation = BodySystem(
             body, motion.keys[0], drawn=False, held=[Held("Ha_l", Inertia(mass, (0.1, 0.0, 0.0)))]
         )
-        control = ComputedMuscleControl(body, simulation.new_stepper(), still, Gains(sensor_lag=0.0))
+        control = ComputedMuscleControl(body, simulation.stepper.twin(), still, Gains(sensor_lag=0.0))
         state = simulation.start(np.random.default_rng(0))
         controls = control.act(control.start(np.random.default_rng(0)), state, 0.0, 0.001)
         shown[mass] = simulation.observe(state, controls, 0.0).signals
@@ -126,4 +127,4 @@ def test_bad_settings_are_named(body, motion):
     with pytest.raises(InputError, match="control rate must be positive"):
         world(body, motion, Gains(rate=0.0))
     with pytest.raises(InputError, match="unknown bone 'Ha_x'"):
-        BodySimulation(body, pushes=[Push("Ha_x", (0, 0, 1), 0, 1)])
+        BodySystem(body, pushes=[Push("Ha_x", (0, 0, 1), 0, 1)])

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import BodyState, human
+from vitruvian.anatomy import human
 from vitruvian.control.activation import ActivationSolver
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.poses import HANGING, pose
 from vitruvian.control.relax import CAGE, Relaxer
-from vitruvian.muscle.implicit import BodyStepper
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.skeleton import difference
 
 
@@ -26,7 +26,7 @@ def test_the_next_step_accelerates_as_wanted(body, at_rest, pelvis):
     held[:6] = pelvis == "fixed"
     stepper = BodyStepper(body.skeleton, body.muscles, held=held)
     inverse = InverseDynamics(body, stepper)
-    state, dt = BodyState.at_rest(body, at_rest), 0.002
+    state, dt = body.at_rest(at_rest), 0.002
     wanted = np.random.default_rng(0).normal(size=body.skeleton.n_v)
     for _ in range(8):  # the step's stiffness depends on the activations
         demand = inverse.demand(state, wanted, dt)
@@ -42,7 +42,7 @@ def test_neutral_angles_let_the_body_hang_almost_without_effort(body, at_rest):
     held = np.zeros(body.skeleton.n_v, dtype=bool)
     held[:6] = True
     inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
-    demand = inverse.demand(BodyState.at_rest(body, at_rest), np.zeros(body.skeleton.n_v), 0.002)
+    demand = inverse.demand(body.at_rest(at_rest), np.zeros(body.skeleton.n_v), 0.002)
     a = ActivationSolver(upper=1.0).solve(demand.map, demand.torque)
     assert a.exact
     assert a.activation.max() < 0.4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from vitruvian.anatomy import BodyState, human
+from vitruvian.anatomy import human
 from vitruvian.control.rhythm import (
     GROUPS,
     SI_LEARNING,
@@ -289,7 +289,7 @@ def test_the_controller_pulls_little_where_the_body_already_follows_and_obeys_it
     motion = StrokeMotion(body, load_stroke("crawl"), 0.75)
     control = RhythmControl(rhythm, "crawl", 0.75, plan=[(0.1, lambda r, s: r.set_stroke(s, "butterfly"))])
     own = control.start(np.random.default_rng(0))
-    state = BodyState.at_rest(body, body.default_q)
+    state = body.at_rest(body.default_q)
     largest = []
     for k in range(30):
         state.q, state.v, _ = motion.sample(k * DT)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.state import BodyState
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.rhythm.decode import LengthReader
@@ -20,8 +19,8 @@ from vitruvian.control.swim import (
     rate,
     stroke,
 )
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import InputError
-from vitruvian.muscle.implicit import BodyStepper
 
 DT = 1.0 / 192.0
 
@@ -49,7 +48,7 @@ def _error(body, q, wanted):
 
 def _started(body, motion):
     q, v, _ = motion.sample(0.0)
-    state = BodyState.at_rest(body, q)
+    state = body.at_rest(q)
     state.v = v.copy()
     return state
 
@@ -170,4 +169,4 @@ def test_commands_reach_rate_stroke_and_heading(body, rhythm):
     torques = InverseDynamicsActuation(body, "crawl", 0.6, plan=[(0.0, stroke("butterfly"))])
     own = torques.start(np.random.default_rng(0))
     with pytest.raises(InputError, match="use actuation=muscles"):
-        torques.act(own, BodyState.at_rest(body), 0.0, DT)
+        torques.act(own, body.at_rest(), 0.0, DT)

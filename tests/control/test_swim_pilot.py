@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from vitruvian.control.swim.pilot.senses import Course, empty_trail
 
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
@@ -13,7 +14,6 @@ from vitruvian.control.swim import MuscleActuation, Pilot, Pool, Reflexes, Sense
 from vitruvian.control.swim.pilot.arms import StraightArm
 from vitruvian.control.swim.pilot.posture import POSTURES
 from vitruvian.control.swim.pilot.reflexes import arms_for, bank_wanted, pace_for
-from vitruvian.control.swim.pilot.senses import Course, empty_trail
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.spatial import exp_so3, quaternion_from_rotation, quaternion_product

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
+from vitruvian.couple.actuation import JointCourse, JointTorques
+from vitruvian.couple.swimmer_state import Book, SwimmerState
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.skinning import bind
-from vitruvian.couple.actuation import JointCourse, JointTorques
 from vitruvian.couple.body_water import BodyInWater
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.still_water import StillWater
-from vitruvian.couple.swimmer_state import Book, SwimmerState
 from vitruvian.errors import InputError
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, centroidal_momentum, difference, energy, integrate
+from vitruvian.skin import bind
 
 
 @pytest.fixture(scope="module")

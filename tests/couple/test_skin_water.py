@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-
 from vitruvian.couple.skin_water import BonePart, BonesInWater
+
 from vitruvian.errors import InputError
 from vitruvian.mesh import capsule
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints

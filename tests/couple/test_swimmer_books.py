@@ -5,16 +5,16 @@ of the new one."""
 
 import numpy as np
 import pytest
+from vitruvian.couple.actuation import JointTorques
+from vitruvian.couple.swimmer_state import Book, SwimmerState
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.skinning import bind
-from vitruvian.couple.actuation import JointTorques
 from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.swimmer_state import Book, SwimmerState
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder, path_points
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, integrate
+from vitruvian.skin import bind
 
 H = 0.01
 

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from vitruvian.mesh import volume
 from vitruvian.scenes import find
-from vitruvian.scenes._flesh import block_skin
+from vitruvian.systems.tissue import block_skin
 from vitruvian.world.parameters import scene_parameters
 from vitruvian.world.recording import Recording
 from vitruvian.world.run import run_world
@@ -40,7 +40,7 @@ def test_block_skin_is_closed_and_outward():
 
 def test_section_area_of_a_ball():
     from vitruvian.mesh import sphere
-    from vitruvian.scenes._fleshed import section_area
+    from vitruvian.mesh.section import section_area
 
     vertices, faces = sphere(0.1, subdivisions=4)
     area = section_area(vertices, faces, np.array([0.0, 0.0, 0.03]), np.array([0.0, 0.0, 2.0]))

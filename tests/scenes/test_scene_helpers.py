@@ -5,7 +5,6 @@ import pytest
 
 from vitruvian.mesh.outline import perimeter, resampled, tangents
 from vitruvian.scenes._alphabet import letter
-from vitruvian.scenes._curves import closed_spline, coastline, flower, frames_along
 from vitruvian.scenes._leg import (
     LATERAL_ROLLBACK,
     axis_of,
@@ -19,6 +18,7 @@ from vitruvian.scenes.letters import build_letters, chain_of
 from vitruvian.scenes.wave_surface import Wave, wave_controls
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import inverse, log_se3
+from vitruvian.spatial.curves import closed_spline, coastline, flower, frames_along
 
 
 def test_closed_spline_meets_its_frames_and_keeps_even_speed():

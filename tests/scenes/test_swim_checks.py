@@ -9,7 +9,7 @@ from scipy.integrate import cumulative_trapezoid
 from vitruvian import scenes
 from vitruvian.control.rhythm import Rhythm
 from vitruvian.scenes._swim import own_mass
-from vitruvian.world.swim_signals import SIGNALS
+from vitruvian.systems.swimmer_signals import SIGNALS
 
 BONES = ("Pel", "Ha_l", "Ha_r")
 

@@ -163,7 +163,7 @@ def test_every_swimming_scene_tells_a_mean_speed_of_a_steady_glide(cycles):
 
 
 def glide_report(name, velocity, cycles):
-    from vitruvian.world.swim_signals import SIGNALS
+    from vitruvian.systems.swimmer_signals import SIGNALS
 
     scene = scenes.find(name)
     parameters = settings(name)

@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian import scenes
 from vitruvian.errors import InputError
-from vitruvian.scenes._mannequin import mannequin
+from vitruvian.mesh.mannequin import mannequin
 from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period

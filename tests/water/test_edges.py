@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from vitruvian.couple.skin_water import BonePart, BonesInWater
 
 from vitruvian.cli import invoke
-from vitruvian.couple.skin_water import BonePart, BonesInWater
 from vitruvian.errors import Diverged, InputError
 from vitruvian.mesh import sphere
 from vitruvian.scenes import find

@@ -6,7 +6,8 @@ import pytest
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.spatial import transform
-from vitruvian.world.bones import BoneSimulation, Measure, coordinate_names, steady_rate
+from vitruvian.systems.bones import BonesSystem, coordinate_names, steady_rate
+from vitruvian.systems.measures import Measure
 from vitruvian.world.stage import Signal
 
 
@@ -46,19 +47,19 @@ def run(simulation, seconds, dt):
 )
 def test_energy_less_work_stays(given):
     skeleton = arm(stiffness=3.0, damping=0.05, limits=(-0.4, 0.4), limit_stiffness=30.0, limit_damping=0.2)
-    _, frame, worst = run(BoneSimulation(skeleton, q=np.array([0.0, 0.7]), **given), 2.0, 1e-3)
+    _, frame, worst = run(BonesSystem(skeleton, q=np.array([0.0, 0.7]), **given), 2.0, 1e-3)
     assert worst < 5e-5  # limits have a kink, which costs the rule its order
     assert abs(frame.signals["work"]) > 1e-2  # there was something to book
 
 
 def test_runge_kutta_booking_converges_with_fourth_order():
     skeleton = arm(stiffness=3.0, damping=0.05)
-    coarse, fine = (run(BoneSimulation(skeleton, q=np.array([1.0, 0.7])), 1.0, dt)[2] for dt in (1e-2, 5e-3))
+    coarse, fine = (run(BonesSystem(skeleton, q=np.array([1.0, 0.7])), 1.0, dt)[2] for dt in (1e-2, 5e-3))
     assert coarse / fine > 10.0
 
 
 def test_driven_joint_keeps_its_rate_exactly():
-    simulation = BoneSimulation(arm(), driven={"upper": steady_rate(0.2, 1.5)})
+    simulation = BonesSystem(arm(), driven={"upper": steady_rate(0.2, 1.5)})
     state, _, worst = run(simulation, 1.0, 1e-3)
     assert state.q[0] == pytest.approx(1.7, abs=1e-12)
     assert state.v[0] == 1.5
@@ -69,7 +70,7 @@ def test_free_body_keeps_its_momentum():
     builder = SkeletonBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_bone("body", joint=joints.Free(), inertia=Inertia.box(2.0, (0.1, 0.2, 0.4)))
     measure = Measure(Signal("L", "kg m²/s", "angular momentum", ("x", "y", "z")), lambda now: now.angular_momentum())
-    simulation = BoneSimulation(builder.build(), v=np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3]), measures=(measure,))
+    simulation = BonesSystem(builder.build(), v=np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3]), measures=(measure,))
     state = simulation.start(np.random.default_rng(0))
     first = simulation.observe(state, None, 0.0).signals["L"]
     for k in range(500):
@@ -80,7 +81,7 @@ def test_free_body_keeps_its_momentum():
 
 def test_overflow_names_the_bone():
     skeleton = arm(stiffness=1e9)
-    simulation = BoneSimulation(skeleton, q=np.array([0.0, 1.0]), integrator="euler")
+    simulation = BonesSystem(skeleton, q=np.array([0.0, 1.0]), integrator="euler")
     state = simulation.start(np.random.default_rng(0))
 
     def go():
@@ -92,7 +93,7 @@ def test_overflow_names_the_bone():
 
 
 def test_followers_are_shown_but_not_simulated():
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         arm(), followers={"shadow": lambda now: now.pose("lower") @ transform(None, (1.0, 0, 0))}
     )
     assert simulation.stage().bodies == ("upper", "lower", "shadow")
@@ -103,14 +104,14 @@ def test_followers_are_shown_but_not_simulated():
 
 def test_wrong_arguments_are_refused():
     with pytest.raises(InputError, match="integrator"):
-        BoneSimulation(arm(), integrator="magic")
+        BonesSystem(arm(), integrator="magic")
     with pytest.raises(InputError, match="coordinates"):
-        BoneSimulation(arm(), q=np.zeros(3))
+        BonesSystem(arm(), q=np.zeros(3))
     with pytest.raises(InputError, match="nobody"):
-        BoneSimulation(arm(), driven={"nobody": steady_rate(0.0, 1.0)})
+        BonesSystem(arm(), driven={"nobody": steady_rate(0.0, 1.0)})
     builder = SkeletonBuilder()
     builder.add_bone("ball", joint=joints.Ball(), inertia=Inertia.sphere(1.0, 0.1))
     skeleton = builder.build()
     assert coordinate_names(skeleton) == ("ball 1", "ball 2", "ball 3", "ball 4")
     with pytest.raises(InputError, match="one coordinate"):
-        BoneSimulation(skeleton, driven={"ball": steady_rate(0.0, 1.0)})
+        BonesSystem(skeleton, driven={"ball": steady_rate(0.0, 1.0)})

@@ -6,7 +6,7 @@ import pytest
 from vitruvian.scenes import find
 from vitruvian.scenes._swim import _least_breath
 from vitruvian.spatial import transform_from_pose
-from vitruvian.world.swim_signals import LIPS
+from vitruvian.systems.swimmer_signals import LIPS
 
 
 def test_the_lips_lie_on_the_skin_of_the_face_and_are_measured_from_calm_water():

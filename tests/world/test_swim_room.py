@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.skinning import bound_skin
+from vitruvian.anatomy.bound_skin import bound_skin
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
-from vitruvian.world.swim import SwimSimulation, pool
-from vitruvian.world.swim_room import check_room
+from vitruvian.systems.swimmer import SwimmerSystem, pool
+from vitruvian.systems.swimmer_room import check_room
 from vitruvian.world.world import World
 
 SKIN = SimpleNamespace(names=("Pel", "Ha_l", "Fo_r"), influence=np.array([[0, 1], [1, 0], [2, 0]]))
@@ -48,12 +48,12 @@ def test_a_run_that_sinks_to_the_floor_ends_in_these_words():
     q = body.default_q.copy()
     feet = skin.place(bone_poses(body.skeleton, q)).vertices[:, 2].min()  # he stands
     q[2] -= feet + 1.0
-    swimmer = SwimSimulation(body, skin, water=pool(0.2), q=q, muscles=False, drawn=False)
+    swimmer = SwimmerSystem(body, skin, water=pool(0.2), q=q, muscles=False, drawn=False)
     with pytest.raises(InputError, match=r"the swimmer touches the floor with his (left|right) foot at t = 0 s"):
         World(swimmer).start()
     q[2] += 0.06
     v = np.zeros(body.skeleton.n_v)
     v[5] = -3.0
-    swimmer = SwimSimulation(body, skin, water=pool(0.2), q=q, v=v, muscles=False, drawn=False)
+    swimmer = SwimmerSystem(body, skin, water=pool(0.2), q=q, v=v, muscles=False, drawn=False)
     with pytest.raises(InputError, match=r"the swimmer touches the floor with his (left|right) foot at t = 0\.0\d+ s"):
         World(swimmer, frame_rate=96.0).advance(0.1)

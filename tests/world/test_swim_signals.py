@@ -3,7 +3,7 @@
 import numpy as np
 
 from vitruvian.scenes import find
-from vitruvian.world.swim_signals import PARTS, parts_of
+from vitruvian.systems.swimmer_signals import PARTS, parts_of
 
 
 def test_every_link_of_a_skin_belongs_to_the_part_its_bone_lies_in() -> None:

@@ -2,6 +2,5 @@
 
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.human import arm, human, legs, neck, torso, upper_body
-from vitruvian.anatomy.state import BodyState
 
-__all__ = ["PARTS", "Body", "BodyState", "arm", "human", "legs", "neck", "torso", "upper_body"]
+__all__ = ["PARTS", "Body", "arm", "human", "legs", "neck", "torso", "upper_body"]

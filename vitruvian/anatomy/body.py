@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from vitruvian.couple.state import BodyState
 from vitruvian.errors import unknown_name
 from vitruvian.muscle import MuscleModel
 from vitruvian.skeleton import Skeleton
@@ -61,6 +62,17 @@ class Body:
             if not (i == 0 and joint.n_v == 6):
                 q[self.skeleton.q_start[i] : self.skeleton.q_start[i + 1]] = joint.zero()
         return q
+
+    def at_rest(self, q: Array | None = None) -> BodyState:
+        """Standing still in the pose q (default: the tables' pose), muscles off, hands empty."""
+        s = self.skeleton
+        return BodyState(
+            q=(self.default_q if q is None else q).copy(),
+            v=np.zeros(s.n_v),
+            activation=np.zeros(self.muscles.n_muscles),
+            load=np.zeros((s.n_bones, 10)),
+            wrench=np.zeros((s.n_bones, 6)),
+        )
 
     @cached_property
     def coordinate_part(self) -> Array:

@@ -22,11 +22,11 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin import world_bones
 from vitruvian.anatomy.skin_cache import cached_arrays
 from vitruvian.anatomy.skin_weights import speaker
-from vitruvian.anatomy.skinning import BoundSkin
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh.levelset import mesh_level_set
 from vitruvian.mesh.remesh import vertex_normals
 from vitruvian.skeleton import bone_poses, centre_of_mass
+from vitruvian.skin import BoundSkin
 
 Array = np.ndarray
 NORMAL_DENSITY = 980.0  # [kg/m^3] on average, breathing quietly

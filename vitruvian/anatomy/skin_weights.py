@@ -14,10 +14,10 @@ from scipy.sparse.linalg import splu
 from vitruvian.anatomy.body import Body
 from vitruvian.mesh.levelset import mesh_level_set
 from vitruvian.mesh.remesh import neighbour_average
+from vitruvian.skin.bound import few
 
 Array = np.ndarray
 Shape = tuple[Array, Array]
-MOST = 6  # bones that move one vertex
 GRID = 0.014  # [m] spacing of the grid on which heat spreads
 SPREAD = 3.0  # rounds of neighbours over which weights are smoothed along the skin
 
@@ -63,14 +63,6 @@ def skin_weights(body: Body, bones: dict[str, Shape], vertices: Array, faces: Ar
     smoother = splu((identity(len(vertices)) * (1.0 + SPREAD) - SPREAD * matrix).tocsc())
     weights = np.maximum(smoother.solve(weights), 0.0)
     return names, few(weights)
-
-
-def few(weights: Array, most: int = MOST) -> Array:
-    """Only the largest `most` of each row, brought to zero smoothly, and summing to 1."""
-    if weights.shape[1] > most:
-        rest = np.sort(weights, axis=1)[:, -most - 1]
-        weights = np.maximum(weights - rest[:, None], 0.0)
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _cells(origin: Array, shape: tuple[int, ...], points: Array) -> list[tuple[int, int, int]]:

@@ -22,13 +22,13 @@ from vitruvian.anatomy.human import human
 from vitruvian.benchmarks.suite import Timing
 from vitruvian.couple.skin_water import BonesInWater, ChainState
 from vitruvian.mesh import sphere
-from vitruvian.scenes._mannequin import mannequin
+from vitruvian.mesh.mannequin import mannequin
 from vitruvian.skeleton import SkeletonState, bone_poses
 from vitruvian.spatial import quaternion_from_rotation, rotation_from_quaternion
 from vitruvian.water import (
-    BodyState,
     RigidBodies,
     RigidBody,
+    RigidState,
     Tank,
     WaterState,
     fill,
@@ -47,7 +47,7 @@ DT = 0.004  # [s]
 WINDOW, WINDOW_CELL = (3.2, 1.7, 1.3), 0.05  # a swimmer's window [m]
 
 
-def sloshing(shape: tuple[int, int, int]) -> tuple[Tank, RigidBodies, BodyState, WaterState]:
+def sloshing(shape: tuple[int, int, int]) -> tuple[Tank, RigidBodies, RigidState, WaterState]:
     h = 1.0 / shape[1]
     tank = Tank(shape, h)
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vitruvian.anatomy import BodyState, human
+from vitruvian.anatomy import human
 from vitruvian.benchmarks.suite import Timing, interleaved, timing
 from vitruvian.control.activation import ActivationSolver
 from vitruvian.control.computed_muscle import Gains
@@ -25,10 +25,11 @@ from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.motion import load_motion
 from vitruvian.control.poses import HANGING, pose
 from vitruvian.control.relax import Relaxer
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.exchange.mjcf import qpos_from_q, write_mjcf
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.scenes._body import controlled_world, dumbbell
-from vitruvian.world.body import BodySimulation, Held
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.surroundings import Held
 
 Array = np.ndarray
 SIZE = "103 bones, 163 coordinates, 846 muscles"
@@ -76,7 +77,7 @@ def controlled_second() -> Timing:
     body = human()
     motion = load_motion(body, "curl")
     held = [Held(f"Ha_{side}", dumbbell(2.0, side)) for side in "lr"]
-    simulation = BodySimulation(body, motion.sample(0.0)[0], held=held, drawn=False)
+    simulation = BodySystem(body, motion.sample(0.0)[0], held=held, drawn=False)
     best = np.inf
     for _ in range(3):
         world = controlled_world(simulation, motion, Gains(rate=120.0), 8)
@@ -131,7 +132,7 @@ def _activation(*, warm: bool) -> Timing:
     held[:6] = True
     inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
     q = Relaxer(body).rest(pose(body, {**HANGING, "elbow": 60, "chest": [10, 0, 0]}))
-    demand = inverse.demand(BodyState.at_rest(body, q), np.zeros(body.skeleton.n_v), 0.002)
+    demand = inverse.demand(body.at_rest(q), np.zeros(body.skeleton.n_v), 0.002)
     R, torque, solver = demand.map, demand.torque, ActivationSolver(upper=1.0)
     first = solver.solve(R, torque)
     wiggle = _alternating(torque)

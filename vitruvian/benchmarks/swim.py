@@ -19,11 +19,11 @@ import numpy as np
 
 from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.benchmarks.suite import Timing, timing
+from vitruvian.couple.flesh_skin import FleshSkin
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
 from vitruvian.skeleton import bone_poses
+from vitruvian.systems.swimmer import SwimmerSystem
 from vitruvian.water import Tank
-from vitruvian.world.swim import SwimSimulation
-from vitruvian.world.swim_flesh import FleshSkin
 
 FRAME = 1.0 / 192.0  # [s] of the documents
 DOCUMENTS = 180.0  # [s] for the fastest of their frames
@@ -63,7 +63,7 @@ def flesh_draft() -> Timing:
     settings = _settings("draft")
     world = stroke_world("crawl", {**settings, "water": "still", "actuation": "course"}, drawn=False)
     swimmer = world.simulation
-    assert isinstance(swimmer, SwimSimulation)
+    assert isinstance(swimmer, SwimmerSystem)
     flesh = FleshSkin(swimmer.body, swimmer.skin, body_flesh(swimmer.body, spacing=settings["spacing"]))
     world.start()
     motion = flesh.start(world.state.q)
@@ -85,7 +85,7 @@ def _frame(quality: str, *, steps: int, **options: Any) -> Timing:
     """The median of `steps` steps after a warm-up; options: settings other than the quality's."""
     world = stroke_world("crawl", _settings(quality) | options, drawn=False)
     swimmer, controller = world.simulation, world.controller
-    assert isinstance(swimmer, SwimSimulation)
+    assert isinstance(swimmer, SwimmerSystem)
     assert isinstance(swimmer.water, Tank)
     assert controller is not None
     world.start()

@@ -14,7 +14,7 @@ from vitruvian.benchmarks._water_peers import projection_timing
 from vitruvian.benchmarks._water_tanks import by, forgotten, parts_timing, step_timing, swimmer, timed, turns
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.mesh import sphere
-from vitruvian.scenes._mannequin import mannequin
+from vitruvian.mesh.mannequin import mannequin
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, rasterise
 from vitruvian.water.solids import Skin, SkinShape
 

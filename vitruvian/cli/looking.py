@@ -211,9 +211,9 @@ def _shown(path: str) -> Recording | Any:
     from vitruvian.world.world import World
 
     if kind == "model":
-        from vitruvian.world.body import BodySimulation
+        from vitruvian.systems.body import BodySystem
 
-        world = World(BodySimulation(_models()[path]()))
+        world = World(BodySystem(_models()[path]()))
     else:
         from vitruvian.scenes import find
         from vitruvian.world.parameters import scene_parameters

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numba as nb
 import numpy as np
 
-from vitruvian.muscle.linear import cholesky, solve_cholesky
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 REACHABLE = 1e-2  # [N m]: a least-squares answer this close may have an exact one beside it

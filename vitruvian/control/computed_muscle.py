@@ -3,28 +3,29 @@
     a* = a_motion + k_p (q* - q) + k_v (v* - v)          (5.3, with the motion's own acceleration)
     hybrid inverse dynamics -> torques (5.4)             control.inverse
     least activations for them, with coactivation (5.5-5.7)
-External loads and pushes are sensed with a lag, d f~/dt = (f - f~)/lag (5.8): without it any push is met perfectly in
-the same instant, which no living body does. A load's force is linear in its inertia, so for held weights the inertia
+External loads and pushes are sensed with a lag (5.8, `control.senses`). A load's force is linear in its inertia, so for held weights the inertia
 is what lags. The pelvis is held by the world, or driven by a fictitious wrench that the same inverse dynamics gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numba as nb
 import numpy as np
 
 from vitruvian.anatomy.body import PARTS, Body
-from vitruvian.anatomy.state import BodyState
 from vitruvian.control.activation import ActivationSolver
 from vitruvian.control.coactivation import Warm, activate, by_region
+from vitruvian.control.controls import Controls, Effort
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.motion import Motion
+from vitruvian.control.senses import Felt
+from vitruvian.couple.state import BodyState
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import ActivationDynamics
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
 from vitruvian.skeleton.passive import rotation_vector_between
@@ -45,31 +46,16 @@ class Gains:
 
 
 @dataclass
-class MuscleControls:
-    """What the controller decides."""
-
-    excitation: Array  # shape (n_muscles,)
-    root: Array  # fictitious wrench on the pelvis in its frame (moment, force), shape (6,); zero when it is held
-    _: KW_ONLY
-    missing: float = 0.0  # largest torque that the muscles could not give at the last decision [N m]
-    missing_at: int = -1  # its coordinate, as in `Body.coordinate_names`; -1 before the first decision
-    share: float = 1.0  # of the coactivation asked for that fitted below full activation, least of all parts
-
-
-@dataclass
 class ControllerState:
     """What the controller remembers."""
 
     excitation: Array
-    root: Array
-    sensed_load: Array  # shape (n_bones, 10)
-    sensed_wrench: Array  # shape (n_bones, 6)
+    root: Array  # wrench on a pelvis that is driven, shape (6,)
+    load: Felt  # inertia held by each bone, shape (n_bones, 10)
+    wrench: Felt  # push on each bone, shape (n_bones, 6)
     next_decision: float = 0.0  # [s]
-    missing: float = 0.0  # as in `MuscleControls`
-    missing_at: int = -1
-    share: float = 1.0
+    effort: Effort = field(default_factory=Effort)
     iterations: int = 0  # Newton steps of the last decision
-    fresh: bool = True
     warm: Warm = field(default_factory=Warm)
     regions: dict[str, Warm] = field(default_factory=dict)
 
@@ -111,17 +97,20 @@ class ComputedMuscleControl:
     def start(self, rng: np.random.Generator) -> ControllerState:
         s = self.body.skeleton
         return ControllerState(
-            np.zeros(self.body.muscles.n_muscles), np.zeros(6), np.zeros((s.n_bones, 10)), np.zeros((s.n_bones, 6))
+            np.zeros(self.body.muscles.n_muscles),
+            np.zeros(6),
+            Felt(np.zeros((s.n_bones, 10))),
+            Felt(np.zeros((s.n_bones, 6))),
         )
 
-    def act(self, own: ControllerState, state: BodyState, time: float, dt: float) -> MuscleControls:
-        self._sense(own, state, dt)
+    def act(self, own: ControllerState, state: BodyState, time: float, dt: float) -> Controls:
+        own.load.feel(state.load, self.gains.sensor_lag, dt)
+        own.wrench.feel(state.wrench, self.gains.sensor_lag, dt)
         if time >= own.next_decision - 1e-9:
             self._decide(own, state, time, dt)
             own.next_decision = time + 1.0 / self.gains.rate
-        return MuscleControls(
-            own.excitation.copy(), own.root.copy(), missing=own.missing, missing_at=own.missing_at, share=own.share
-        )
+        root = own.root.copy() if len(self.inverse.root) else None
+        return Controls(excitation=own.excitation.copy(), root_force=root, effort=replace(own.effort))
 
     def wanted_acceleration(self, state: BodyState, time: float) -> Array:
         """a* of (5.3), shape (n_v,)."""
@@ -131,31 +120,24 @@ class ComputedMuscleControl:
         g = self.gains
         return (a if g.feedforward else 0.0) + g.stiffness * error + g.damping * (v - state.v)
 
-    def _sense(self, own: ControllerState, state: BodyState, dt: float) -> None:
-        lag = self.gains.sensor_lag
-        share = 1.0 if lag == 0 or own.fresh else 1.0 - np.exp(-dt / lag)
-        own.sensed_load += share * (state.load - own.sensed_load)
-        own.sensed_wrench += share * (state.wrench - own.sensed_wrench)
-        own.fresh = False
-
     def _decide(self, own: ControllerState, state: BodyState, time: float, dt: float) -> None:
         wanted = self.wanted_acceleration(state, time)
         demand = self.inverse.demand(
-            state, wanted, dt, load=own.sensed_load, wrench=own.sensed_wrench, condense=not self.regions
+            state, wanted, dt, load=own.load.value, wrench=own.wrench.value, condense=not self.regions
         )
         weight = self.weight
         if self.regions:
             warm = {PARTS.index(k): w for k, w in own.regions.items()}
             a = by_region(self.solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)
             own.regions = {PARTS[k]: w for k, w in warm.items()}
-            own.share = min(w.share for w in warm.values())
+            own.effort.share = min(w.share for w in warm.values())
         else:
             tone = activate(self.solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
-            a, own.share, own.iterations = tone.activation, tone.share, tone.agonist.iterations
+            a, own.effort.share, own.iterations = tone.activation, tone.share, tone.agonist.iterations
         missing = np.where(self._slack > 0, 0.0, np.abs(demand.map.torques(a) - demand.torque))
         if len(missing):
             row = int(np.argmax(missing))
-            own.missing, own.missing_at = float(missing[row]), int(self.inverse.driven[row])
+            own.effort.missing, own.effort.missing_at = float(missing[row]), int(self.inverse.driven[row])
         if self.dynamics is None:
             own.excitation = a
         else:

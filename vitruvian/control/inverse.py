@@ -18,10 +18,10 @@ import numba as nb
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.state import BodyState
 from vitruvian.control.activation import TorqueMap
-from vitruvian.muscle.implicit import BodyStepper
-from vitruvian.muscle.linear import cholesky, solve_cholesky
+from vitruvian.couple.state import BodyState
+from vitruvian.couple.stepper import BodyStepper
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 
@@ -96,7 +96,7 @@ class InverseDynamics:
             state.q, state.v, state.activation, dt, load=state.load if load is None else load, active=False
         )
         force = work.force + s.wrench_forces(state.wrench if wrench is None else wrench)
-        A = s.full_matrix()
+        A = work.full_matrix()
         m, p = self.wanted, self.passive
         dv = np.zeros(len(force))
         dv[m] = dt * acceleration[m]
@@ -115,8 +115,8 @@ class InverseDynamics:
         _torque_map(
             model.row_start,
             model.column,
-            work.arms,
-            work.tension[2],
+            s.found.arms,
+            s.found.tension[2],
             self._row,
             self._slot,
             self._wide,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import Diverged
-from vitruvian.muscle.implicit import BodyStepper
 
 Array = np.ndarray
 PASSIVE = ("Ste", *(f"Cc{i}" for i in range(2, 7)), "Hyo", "Thy")

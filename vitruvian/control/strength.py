@@ -15,12 +15,11 @@ import numpy as np
 from scipy.optimize import linprog
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.state import BodyState
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.poses import pose
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import InputError
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import bone_poses, world_twists
 
 Array = np.ndarray
@@ -76,7 +75,7 @@ def strength(body: Body, test: StrengthTest) -> float:
     held = np.zeros(body.skeleton.n_v, dtype=bool)
     held[: body.skeleton.joints[0].n_v] = True
     inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
-    demand = inverse.demand(BodyState.at_rest(body, q), np.zeros(body.skeleton.n_v), 2e-3)
+    demand = inverse.demand(body.at_rest(q), np.zeros(body.skeleton.n_v), 2e-3)
     R = demand.map.dense()
     if test.method == "sum":
         return float(np.maximum(_about_axis(body, q, test, inverse) @ R, 0.0).sum())

@@ -6,8 +6,9 @@ Si's appendix B,
 
     ∂f_c/∂q = k W A⁻¹ Wᵀ k ∂x_c/∂q − k ∂x_c/∂q,      A = ∂²E/∂x²  (flesh with its springs, volume condensed in),
 
-so that stiff springs between light bones and heavy flesh do not force tiny steps. Flesh may be quasi-static or have
-inertia.
+so that stiff springs between light bones and heavy flesh do not force tiny steps: A of `couple.step`, less h² of this.
+The balance itself is that of the bones' momentum, solved by Newton steps with this matrix, so that what bones and flesh
+exchange is neither lost nor made. Flesh may be quasi-static or have inertia.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from numpy.typing import ArrayLike
 
 from vitruvian.couple.flesh_follower import Follower
 from vitruvian.couple.flesh_predictor import Trend
+from vitruvian.couple.links import BoneLinks
+from vitruvian.couple.step import BoneStep
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh import FleshModel, FleshState, Loads, Potential, Report, Settings, rest_state
 from vitruvian.flesh.potential import Motion
@@ -31,7 +34,6 @@ from vitruvian.skeleton import (
     geometric_stiffness,
     integrate,
     mass_matrix,
-    passive_derivatives,
     world_twists,
 )
 
@@ -64,6 +66,8 @@ class BoneFlesh:
         if tied.n_bones != skeleton.n_bones:
             raise InputError(f"bone-flesh: flesh for {tied.n_bones} bones, a skeleton of {skeleton.n_bones}")
         self.skeleton, self.model = skeleton, model
+        self.bones = BoneStep(skeleton)
+        self.links = BoneLinks(self.bones)
         self.follower = Follower(model, settings)
         self.solver = self.follower.solver
 
@@ -156,13 +160,15 @@ class BoneFlesh:
         skeleton, bones = self.skeleton, state.bones
         q0, v0 = bones.q.copy(), bones.v.copy()
         begin = state.flesh.copy()
-        tau, dq, dv = passive_derivatives(skeleton, q0, v0)
-        if torque is not None:
-            tau = tau + np.asarray(torque, float)
-        mass = mass_matrix(skeleton, q0)
         before = world_momenta(skeleton, q0, v0)
         v1, q1 = v0.copy(), q0
         part = 0.5 if midpoint else 1.0  # of the step at which forces act
+        # M + h D + h² K of the bones, and f - h K v of their joints and cartilages, for a step to where forces act
+        system = self.bones.assemble(q0, v0, part * dt, (self.links,))
+        matrix, mass = system.full_matrix(), mass_matrix(skeleton, q0)
+        given = system.force + system.bias
+        if torque is not None:
+            given = given + np.asarray(torque, float)
         report = None
         for turn in range(iterations + 1):
             middle = (1.0 - part) * v0 + part * v1
@@ -173,7 +179,8 @@ class BoneFlesh:
             if midpoint:
                 flesh = FleshState(0.5 * (begin.x + flesh.x), flesh.v, flesh.pressure)
             pulled = self.pull(flesh, bones.q)
-            force = tau + dq @ (part * dt * middle) + dv @ (middle - v0) + pulled + self._outside(bones.q, wrenches)
+            resisted = (matrix - mass) @ (middle - v0) / (part * dt)
+            force = given - resisted + pulled + self._outside(bones.q, wrenches)
             # balance of momentum at the new pose: what bones and flesh exchange is neither lost nor made
             gained = project_wrenches(skeleton, bones.q, world_momenta(skeleton, q1, v1) - before)
             miss = gained - dt * force
@@ -181,8 +188,7 @@ class BoneFlesh:
             if turn == iterations or float(np.linalg.norm(miss)) <= tolerance * size:
                 break
             derivative = self.pull_derivative(flesh, bones.q, loads, motion)
-            matrix = mass - part * dt * dv - (part * dt) ** 2 * (dq + derivative)
-            v1 = v1 - np.linalg.solve(matrix, miss)
+            v1 = v1 - np.linalg.solve(matrix - (part * dt) ** 2 * derivative, miss)
         if not np.isfinite(v1).all():
             raise Diverged("bones and flesh", "a velocity is no longer a number")
         bones.q[:], bones.v[:] = q1, v1

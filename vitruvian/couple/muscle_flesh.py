@@ -1,6 +1,6 @@
 """Bones under muscles and wrapped in flesh, in one linear-implicit step.
 
-The flesh's pull on the joints joins the step of `muscle.implicit` with its derivative D = ∂pull/∂q (Si 2013, appendix
+The flesh's pull on the joints joins the step of `couple.step` with its derivative D = ∂pull/∂q (Si 2013, appendix
 B), found while the flesh keeps its balance:
 
     (M + h D_b + h² K_b − h² D) dv = h (f − h K_b v + pull(q) + h D v)        quasi-static flesh
@@ -19,11 +19,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
-from vitruvian.errors import Diverged
+from vitruvian.couple.books import Book
+from vitruvian.couple.step import Contributor, System
+from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.torques import JointTorques
+from vitruvian.couple.wrenches import joint_forces_of
 from vitruvian.flesh import FleshModel, FleshState, Loads, Report, Settings, rest_state
 from vitruvian.flesh.potential import Motion
-from vitruvian.muscle import implicit_kernels
-from vitruvian.muscle.implicit import BodyStepper
 from vitruvian.skeleton import SkeletonState, bone_poses, difference, integrate
 
 Array = np.ndarray
@@ -59,6 +61,33 @@ class WrapState:
         return self.pair.poses
 
 
+@dataclass(frozen=True, eq=False)
+class FleshPull:
+    """A contributor: what the flesh pulls on the joints, and how that changes with them."""
+
+    wrap: WrapState
+    ahead: bool  # whether the pull is already that at the end of the step (flesh with inertia)
+    at_ease: bool  # leave out what it pulled in the first pose
+    account: str = "flesh"
+
+    def add(self, system: System) -> None:
+        system.force[:] += self.wrap.pull
+        if self.at_ease:
+            system.force[:] -= joint_forces_of(system, self.wrap.ease)
+        if not self.ahead:
+            system.force[:] += np.einsum("ij,j->i", self.wrap.stiffness, self._way(system))
+        system.add_matrix(-(system.dt * system.dt * self.wrap.stiffness))
+
+    def work(self, system: System, gained: Array, middle: Array) -> float:
+        pull = self.wrap.pull - (joint_forces_of(system, self.wrap.ease) if self.at_ease else 0.0)
+        way = system.dt * gained if self.ahead else self._way(system) + system.dt * gained
+        return float(system.dt * (pull + self.wrap.stiffness @ way) @ middle)
+
+    def _way(self, system: System) -> Array:
+        """How far the joints have gone since the last balance, and will go in this step at their present velocity."""
+        return difference(system.step.skeleton, self.wrap.pair.bones.q, system.q) + system.dt * system.v
+
+
 class MuscleFlesh:
     """A body's stepper with flesh around its bones; holds buffers, never state."""
 
@@ -83,7 +112,7 @@ class MuscleFlesh:
         self.inertial, self.every, self.two_way = inertial, (1 if inertial else max(1, every)), two_way
         self.spared = np.zeros((stepper.skeleton.n_bones, 10))
         if inertial is not None and two_way:
-            own = stepper.own_inertia
+            own = stepper.bones.own_inertia
             share = self.pair.inertia_shares() / np.maximum(own[:, 0], 1e-9)
             self.spared = -np.minimum(share, 1.0 - BARE)[:, None] * own
 
@@ -126,38 +155,23 @@ class MuscleFlesh:
         *,
         load: Array | None = None,
         wrench: Array | None = None,
-        torque: Array | None = None,
+        torque: Array | JointTorques | None = None,
+        book: Book | None = None,
     ) -> tuple[Array, Array]:
         """(q, v) of the bones after dt [s] with the flesh moved along; arguments as in `BodyStepper.step`.
 
         loads: on the flesh, with the activations of its own muscles, at the end of the step.
         """
-        stepper = self.stepper
-        if self.inertial is not None and self.two_way:
-            load = self.spared if load is None else load + self.spared
-        work = stepper.assemble(q, v, activation, dt, load=load)
-        if torque is not None:
-            work.force[:] += torque
-        if wrench is not None:
-            work.force[:] += stepper.wrench_forces(wrench)
+        others: list[Contributor] = []
         if self.two_way:
             self._renew(state, q, loads, dt)
             if self.inertial is not None:
-                self._try(state, integrate(stepper.skeleton, q, v, dt), loads, dt)
-            work.force[:] += state.pull
-            if self.at_ease:
-                work.force[:] -= stepper.wrench_forces(state.ease)
-            if self.inertial is None:
-                way = difference(stepper.skeleton, state.pair.bones.q, q) + dt * v
-                work.force[:] += np.einsum("ij,j->i", state.stiffness, way)
-            free = stepper.free
-            at = stepper.place[free]
-            work.matrix[np.ix_(at, at)] -= dt * dt * state.stiffness[np.ix_(free, free)]
-        q_new, v_new = np.empty_like(q), np.empty_like(v)
-        bad = implicit_kernels.solve(stepper.tree, work, q, v, dt, q_new, v_new)
-        if bad >= 0:
-            bone = stepper.skeleton.names[stepper.skeleton.dof_bone[stepper.free[::-1][bad]]]
-            raise Diverged(bone, "the step's matrix is not positive definite")
+                load = self.spared if load is None else load + self.spared
+                self._try(state, integrate(self.stepper.skeleton, q, v, dt), loads, dt)
+            others.append(FleshPull(state, ahead=self.inertial is not None, at_ease=self.at_ease))
+        q_new, v_new = self.stepper.step(
+            q, v, activation, dt, others, load=load, wrench=wrench, torque=torque, book=book
+        )
         state.count += 1
         if state.count % self.every == 0:
             self._follow(state, q_new, v_new, loads, dt)

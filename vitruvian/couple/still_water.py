@@ -7,7 +7,7 @@ eq. 3.12; the flow is at rest)
 Pressure is integrated over the wet part of each triangle exactly, so that Archimedes holds to rounding. It goes to the
 link that carries the triangle: flesh keeps its volume, so an even pressure must not bend a body, as it would if its
 work were taken on a skin whose volume changes with the pose. The drag is stiff on a light hand; its linearisation
--2 rho A (n . v) n n^T goes into the implicit step as a damping of each link.
+-2 rho A (n . v) n n^T goes into the implicit step as a damping of each link. `StillWaterPush` is the contributor.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+
+from vitruvian.couple.skin_links import MovingSkin, SkinPose
+from vitruvian.couple.step import System
 
 Array = np.ndarray
 
@@ -45,6 +48,38 @@ class SkinForces:
     drag: Array  # against its motion, on each vertex [N], shape (n, 3)
     lift: Array  # hydrostatic, on each link: (moment about the world's origin, force), shape (links, 6)
     damping: Array  # -d(wrench)/d(twist) of each link about the world's origin, shape (links, 6, 6)
+
+
+class StillWaterPush:
+    """A contributor: still water on a skin. Made for one step."""
+
+    account = "water"
+
+    def __init__(self, water: StillWater, skin: MovingSkin):
+        self.water, self.skin = water, skin
+        self.links = np.asarray(skin.face_bone)
+
+    def add(self, system: System) -> None:
+        pose = self.pose = SkinPose.seen(system, self.skin)
+        found = self.water.forces(
+            pose.place.vertices, pose.velocities(system.v), self.skin.faces, self.links, len(pose.origins)
+        )
+        wrenches = pose.place.wrenches(found.drag) + found.lift
+        wrenches[:, :3] -= np.cross(pose.origins, wrenches[:, 3:])
+        self._given, self._damping = system.dt * wrenches, found.damping
+        p = self._impulse = pose.jacobian.T @ self._given.ravel()
+        system.impulse = p if system.impulse is None else system.impulse + p
+        pose.add_damping(system, found.damping)
+
+    def applied(self, system: System, gained: Array) -> tuple[Array, Array]:
+        """Impulses that the implicit step really applied, with its damping of the velocity gained: on the links
+        (moment, force) about their origins, world axes, (links, 6), and on the joints (n_v,)."""
+        soften = self.pose.damped(self._damping, gained)
+        joints = self._impulse - system.dt * self.pose.jacobian.T @ soften.ravel()
+        return self._given - system.dt * soften, joints
+
+    def work(self, system: System, gained: Array, middle: Array) -> float:
+        return float(self.applied(system, gained)[1] @ middle)
 
 
 @njit(cache=True)

@@ -2,7 +2,6 @@
 
 from vitruvian.muscle.activation import ActivationDynamics
 from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle, Tension, tension
-from vitruvian.muscle.linear import solve_spd
 from vitruvian.muscle.model import MuscleBuilder, MuscleModel
 from vitruvian.muscle.paths import MomentArms, lengths, moment_arms, path_points
 from vitruvian.muscle.stiffness import joint_damping, joint_stiffness
@@ -22,6 +21,5 @@ __all__ = [
     "lengths",
     "moment_arms",
     "path_points",
-    "solve_spd",
     "tension",
 ]

@@ -12,7 +12,8 @@ from vitruvian.control.motion import Motion
 from vitruvian.mesh import cylinder, join, moved
 from vitruvian.skeleton import Inertia
 from vitruvian.spatial import transform
-from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter
 from vitruvian.world.stage import Mesh, Signal
@@ -48,29 +49,29 @@ def dumbbell_mesh(bone: str, size: float = 1.0) -> Mesh:
     return Mesh(f"dumbbell {bone}", bone, *shape, layer="things", colour=STEEL)
 
 
-def tracking_measures(body: Body, motion: Motion, watched: Mapping[str, tuple[str, int]]) -> list[BodyMeasure]:
+def tracking_measures(body: Body, motion: Motion, watched: Mapping[str, tuple[str, int]]) -> list[Measure]:
     """Signals `error` (rms over all driven joints [rad]) and, by name, angle and target of single coordinates."""
     s = body.skeleton
     driven = np.flatnonzero(body.driven)
 
-    def error(now: BodyNow) -> float:
+    def error(now: Now) -> float:
         out = np.empty(s.n_v)
         tracking_error(s.topology, now.state.q, motion.sample(now.time)[0], out)
         return float(np.sqrt(np.mean(out[driven] ** 2)))
 
-    measures = [BodyMeasure(Signal("error", "rad", "rms tracking error of all joints"), error)]
+    measures = [Measure(Signal("error", "rad", "rms tracking error of all joints"), error)]
     for name, (bone, axis) in watched.items():
 
-        def values(now: BodyNow, bone: str = bone, axis: int = axis) -> Array:
+        def values(now: Now, bone: str = bone, axis: int = axis) -> Array:
             wanted = motion.sample(now.time)[0][s.q_slice(bone)][axis]
             return np.array([now.angle(bone, axis), wanted])
 
-        measures.append(BodyMeasure(Signal(name, "rad", f"{name} angle", ("angle", "target")), values))
+        measures.append(Measure(Signal(name, "rad", f"{name} angle", ("angle", "target")), values))
     return measures
 
 
 def controlled_world(
-    simulation: BodySimulation,
+    simulation: BodySystem,
     motion: Motion,
     gains: Gains,
     steps: int,
@@ -82,7 +83,7 @@ def controlled_world(
     """The simulation under computed muscle control."""
     controller = ComputedMuscleControl(
         simulation.body,
-        simulation.new_stepper(),
+        simulation.stepper.twin(),
         motion,
         gains,
         coactivation=coactivation,

@@ -11,23 +11,25 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
+from vitruvian.anatomy.bound_skin import bound_skin
 from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
 from vitruvian.anatomy.scaling import stronger
 from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
-from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim.pilot import Command, Pilot
 from vitruvian.couple.still_water import StillWater
 from vitruvian.scenes import _swim_drive
 from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed, speeds_between
+from vitruvian.skin import BoundSkin
 from vitruvian.spatial import rotation_from_quaternion
+from vitruvian.systems.measures import Measure
+from vitruvian.systems.swimmer import POOL, SwimmerPreview, SwimmerSystem, pool
+from vitruvian.systems.swimmer_signals import HEADING, momentum_gaps
 from vitruvian.water import Tank
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.swim import POOL, SwimMeasure, SwimPreview, SwimSimulation, pool
-from vitruvian.world.swim_signals import HEADING
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -105,7 +107,7 @@ def stroke_world(
     strokes: Sequence[str] = (),
     pilot: Callable[[Body], Pilot] | None = None,
     turns: bool = False,
-    measures: Sequence[SwimMeasure] = (),
+    measures: Sequence[Measure] = (),
     **options: Any,
 ) -> World:
     """A world in which a human swims one stroke; plan, strokes and pilot as in `_swim_drive.drive`; turns: may come
@@ -119,7 +121,7 @@ def stroke_world(
     lead = None if pilot is None else pilot(body)
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     room = water(parameters, turns=turns, supine=read.posture == "supine")
-    simulation = SwimSimulation(
+    simulation = SwimmerSystem(
         body, skin, water=room, q=q, v=v, forces=parameters["forces"],
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters),
         measures=(*clock_measures(parameters["rate"]), *measures), **options,
@@ -127,7 +129,7 @@ def stroke_world(
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
 
-def preview(body: Body, skin: BoundSkin, motion: StrokeMotion, q0: Array) -> SwimPreview:
+def preview(body: Body, skin: BoundSkin, motion: StrokeMotion, q0: Array) -> SwimmerPreview:
     """The stroke as pure motion, in place, at the height of q0."""
 
     def sample(time: float) -> tuple[Array, Array]:
@@ -135,7 +137,7 @@ def preview(body: Body, skin: BoundSkin, motion: StrokeMotion, q0: Array) -> Swi
         q[:3] = q0[:3]
         return q, v
 
-    return SwimPreview(body, skin, water=StillWater(), q=q0, muscles=False, sample=sample)
+    return SwimmerPreview(body, skin, water=StillWater(), q=q0, muscles=False, sample=sample)
 
 
 def floating_world(parameters: Settings) -> World:
@@ -146,7 +148,7 @@ def floating_world(parameters: Settings) -> World:
     q[7:] = body.skeleton.neutral_q()[7:]
     still = parameters["water"] == "still"
     room = StillWater() if still else pool(parameters["cell"], size=UPRIGHT, deep=UPRIGHT_DEEP)
-    simulation = SwimSimulation(body, skin, water=room, q=q, forces=parameters["forces"])
+    simulation = SwimmerSystem(body, skin, water=room, q=q, forces=parameters["forces"])
     return World(simulation, None, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
 
@@ -274,16 +276,3 @@ def momentum_gap(recording: Recording) -> float:
     signals = recording.signals
     received = signals["impulse_water"] + signals["impulse_other"]
     return float(np.max(momentum_gaps(signals["momentum"], signals["impulse_water"], received)))
-
-
-def momentum_gaps(momentum: Array, water: Array, received: Array) -> Array:
-    """Largest gap between momentum gained and impulses received so far, in parts of what the water passed to and fro;
-    level and upright apart, since weight would drown the rest, shape (2,). Arguments [N s], shape (n, 3) each."""
-    gap = momentum - momentum[0] - (received - received[0])
-    given = np.diff(water, axis=0)
-    return np.array(
-        [
-            np.linalg.norm(gap[:, axes], axis=1).max() / np.maximum(np.linalg.norm(given[:, axes], axis=1).sum(), 1e-9)
-            for axes in ([0, 1], [2])
-        ]
-    )

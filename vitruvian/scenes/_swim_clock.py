@@ -9,29 +9,29 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.stage import Signal
-from vitruvian.world.swim import SwimMeasure, SwimNow
 
 Array = np.ndarray
 ROUNDING = 1e-6  # cycles by which a whole one may fall short
 
 
-def clock_measures(rate: float) -> tuple[SwimMeasure, ...]:
+def clock_measures(rate: float) -> tuple[Measure, ...]:
     """Signals of the rhythm; rate [1/s]: of a swimmer whose controls have none of their own (a course of joints)."""
 
-    def beat(now: SwimNow) -> Any:
+    def beat(now: Now) -> Any:
         return getattr(now.controls, "beat", None)
 
-    def phase(now: SwimNow) -> float:
+    def phase(now: Now) -> float:
         return rate * now.time if (b := beat(now)) is None else b.phase_at(now.time)
 
     return (
-        SwimMeasure(Signal("stroke_phase", "1", "cycles since the start"), phase),
-        SwimMeasure(
+        Measure(Signal("stroke_phase", "1", "cycles since the start"), phase),
+        Measure(
             Signal("stroke_rate", "1/s", "cycles a second now"), lambda n: rate if (b := beat(n)) is None else b.rate
         ),
-        SwimMeasure(
+        Measure(
             Signal("wanted_jump", "m, m/s", "largest leap of a wanted muscle length so far", ("length", "rate")),
             lambda n: np.zeros(2) if (b := beat(n)) is None else b.jump,
         ),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm import Stroke, StrokeMotion, arms_together, load_stroke
+from vitruvian.control.swim.course import CourseActuation
 from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
 from vitruvian.control.swim.pilot import Command, Pilot, Reflexes
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
-from vitruvian.couple.actuation import JointCourse
 from vitruvian.errors import InputError
 from vitruvian.world.scene import Parameter
 
@@ -26,19 +24,6 @@ PARAMETERS = {
 
 # arms that move together roll him little; answers come a stroke late and must be gentle, or he sways more and more
 TOGETHER = Reflexes(heading=0.4, turning=0.2, bank=0.4, bend=0.0)
-
-
-class Course:
-    """A controller that leads the joints through a stroke; the pelvis is free."""
-
-    def __init__(self, motion: StrokeMotion):
-        self.motion = motion
-
-    def start(self, rng: np.random.Generator) -> None:
-        return None
-
-    def act(self, own: Any, state: Any, time: float, dt: float) -> JointCourse:
-        return JointCourse(lambda t: self.motion.sample(t)[0])
 
 
 def drive(
@@ -55,7 +40,7 @@ def drive(
     if kind == "course":
         if plan:
             raise InputError("actuation=course follows its stroke and takes no commands")
-        return Course(StrokeMotion(body, load_stroke(stroke), rate))
+        return CourseActuation(StrokeMotion(body, load_stroke(stroke), rate))
     if pilot is None and parameters["pilot"]:
         # a crawl that he changes to is held firmly
         together = not strokes and arms_together(body, load_stroke(stroke))

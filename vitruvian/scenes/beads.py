@@ -14,10 +14,11 @@ import numpy as np
 
 from vitruvian.mesh import capsule, join, lathe, moved, tube
 from vitruvian.mesh.outline import perimeter, resampled
-from vitruvian.scenes._curves import closed_spline, flower, frames_along
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import transform
-from vitruvian.world.bones import BoneSimulation, Measure, steady_rate
+from vitruvian.spatial.curves import closed_spline, flower, frames_along
+from vitruvian.systems.bones import BonesSystem, steady_rate
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal
@@ -73,7 +74,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     q, v = start_beads(skeleton, parameters["spin"])
     driven = {"wire": steady_rate(0.0, parameters["spin"])} if parameters["motor"] else {}
     names = tuple(f"bead {k + 1}" for k in range(parameters["beads"]))
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         q=q,
         v=v,

@@ -15,7 +15,8 @@ import numpy as np
 
 from vitruvian.flesh import Loads, Settings, box_lattice, build_flesh, mooney_rivlin_from_moduli
 from vitruvian.mesh import box
-from vitruvian.scenes._flesh import FleshAlone, Measure, block_skin
+from vitruvian.systems.measures import Measure
+from vitruvian.systems.tissue import TissueSystem, block_skin
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import WIRE, Camera, Mesh, Signal
@@ -47,7 +48,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     end = nodes[:, 0] > LENGTH - 1e-9
     vertices, faces = block_skin((LENGTH, SIDE, SIDE), (10 * thick, thick, thick))
     sag = beam_theory(parameters["young"])[1]
-    simulation = FleshAlone(
+    simulation = TissueSystem(
         model,
         lambda time: Loads(force=weight),
         (vertices + np.array([0.0, -SIDE / 2, HEIGHT - SIDE / 2]), faces),
@@ -56,7 +57,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         stiffness_damping=parameters["damping"],
         settings=Settings(residual=1e-5, gap=1e-5, tolerance=0.02, krylov=1000),
         colour_limit=float(np.round(1.5 * 4.0 * SIDE * sag / LENGTH**2, 3)),
-        measures=(Measure(Signal("tip", "m", "height of the tip"), lambda s, t: float(s.x[end, 2].mean() - HEIGHT)),),
+        measures=(Measure(Signal("tip", "m", "height of the tip"), lambda now: float(now.state.flesh.x[end, 2].mean() - HEIGHT)),),
         meshes=(
             Mesh("wall", "", *box((0.02, 0.16, 0.16), (-0.011, 0.0, HEIGHT)), layer="stand", colour=WIRE),
             Mesh("post", "", *box((0.02, 0.05, HEIGHT), (-0.011, 0.0, 0.5 * HEIGHT)), layer="stand", colour=WIRE),

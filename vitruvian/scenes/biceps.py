@@ -28,12 +28,14 @@ from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
 from vitruvian.flesh import Settings, embed, preset, self_contact
 from vitruvian.mesh import cylinder, join, moved
-from vitruvian.scenes._cover import Cover
-from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside, section_area
+from vitruvian.mesh.section import section_area
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_between, transform
-from vitruvian.world.body import BodyMeasure, BodyNow
+from vitruvian.systems.cover import Cover
+from vitruvian.systems.fleshed import FleshedBodySystem, Outside
+from vitruvian.systems.fleshed_look import Look
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal
@@ -96,7 +98,8 @@ def build(parameters: Mapping[str, Any]) -> World:
     used, number = np.unique(arm_faces, return_inverse=True)
     sleeve, arm_faces = embed(flesh.model.lattice, skin.vertices[used]), number.reshape(-1, 3)
 
-    def girth(sim: FleshedBody, state: FleshedState, time: float) -> float:
+    def girth(now: Now) -> float:
+        state = now.state
         upper, lower = (state.wrap.poses[skeleton.index(b), :3, 3] for b in ("Hu_l", "Ul_l"))
         at = sleeve.positions(state.wrap.flesh.x)
         return section_area(at, arm_faces, 0.4 * upper + 0.6 * lower, lower - upper)
@@ -106,7 +109,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     flexors = [body.muscles.names.index(n) for n in FLEXORS]
     pcsa = body.muscles.pcsa[flexors]
     still = np.array([skeleton.names[b] not in MOVING for b in skeleton.dof_bone])
-    simulation = FleshedBody(
+    simulation = FleshedBodySystem(
         body,
         flesh,
         Cover(body, flesh.model, shape, within=within),
@@ -122,14 +125,14 @@ def build(parameters: Mapping[str, Any]) -> World:
             lattice=parameters["lattice"],
             bones=lambda name: True,
         ),
-        flesh_measures=(FleshMeasure(Signal("girth", "m²", "cross-section over the belly"), girth),),
         measures=(
-            BodyMeasure(Signal("elbow", "rad", "elbow flexion"), lambda now: now.angle("Ul_l")),
-            BodyMeasure(
+            Measure(Signal("elbow", "rad", "elbow flexion"), lambda now: now.angle("Ul_l")),
+            Measure(
                 Signal("effort", "1", "activation of the flexors"),
                 lambda now: float(pcsa @ now.state.activation[flexors] / pcsa.sum()),
             ),
-            BodyMeasure(Signal("cable", "N", "pull of the cable"), _pull(parameters)),
+            Measure(Signal("cable", "N", "pull of the cable"), _pull(parameters)),
+            Measure(Signal("girth", "m²", "cross-section over the belly"), girth),
         ),
         meshes=[_cuff()],
         cameras=(
@@ -142,7 +145,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         still=still,
     )
     gains = Gains(stiffness=1600.0, damping=80.0, rate=120.0, sensor_lag=0.02)
-    controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
+    controller = ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains)
     return World(simulation, controller, frame_rate=20.0, substeps=6)
 
 
@@ -154,7 +157,7 @@ def effort(time: float) -> float:
 
 
 def _pull(parameters: Mapping[str, Any]) -> Any:
-    def pull(now: BodyNow) -> float:
+    def pull(now: Now) -> float:
         return float(parameters["cable"]) * effort(now.time)
 
     return pull

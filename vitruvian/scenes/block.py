@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.flesh import FleshState, Loads, Settings, box_lattice, build_flesh, preset, sample_muscles
-from vitruvian.scenes._flesh import FleshAlone, Measure, block_skin
+from vitruvian.systems.measures import Measure
+from vitruvian.systems.tissue import TissueSystem, block_skin
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -63,7 +64,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         return Loads(activation=np.array([min(time / GROWS, 1.0) if case == "muscle" else 0.0]))
 
     belt = np.abs(rest[:, 2] - 0.08) < 0.51 * h
-    simulation = FleshAlone(
+    simulation = TissueSystem(
         model,
         loads,
         block_skin(SIZE, (2 * n, 2 * n, 4 * n)),
@@ -74,9 +75,9 @@ def build(parameters: Mapping[str, Any]) -> World:
         colour="activation" if case == "muscle" else "strain",
         colour_limit={"press": 1.0, "twist": 4.0, "muscle": 1.0, "tangle": 1.0}[case],
         measures=(
-            Measure(Signal("height", "m", "height of the top"), lambda s, t: float(s.x[top, 2].mean())),
-            Measure(Signal("width", "m", "width at the middle"), lambda s, t: float(np.ptp(s.x[belt, 0]))),
-            Measure(Signal("away", "m", "largest distance from rest"), lambda s, t: float(np.abs(s.x - rest).max())),
+            Measure(Signal("height", "m", "height of the top"), lambda now: float(now.state.flesh.x[top, 2].mean())),
+            Measure(Signal("width", "m", "width at the middle"), lambda now: float(np.ptp(now.state.flesh.x[belt, 0]))),
+            Measure(Signal("away", "m", "largest distance from rest"), lambda now: float(np.abs(now.state.flesh.x - rest).max())),
         ),
         cameras=(Camera("front", (0.22, -0.38, 0.2), (0.04, 0.04, 0.075)),),
         ground=0.0,

@@ -19,12 +19,13 @@ import numpy as np
 from vitruvian.anatomy import Body, human
 from vitruvian.control.poses import HANGING, pose
 from vitruvian.control.relax import Relaxer
-from vitruvian.muscle.implicit import Contacts
+from vitruvian.couple.links import Contacts
 from vitruvian.scenes._body import STEPS
 from vitruvian.skeleton import energy
 from vitruvian.skeleton.passive import spring_lengths
 from vitruvian.spatial import quaternion_product, rotation_vector
-from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -82,16 +83,16 @@ def build(parameters: Mapping[str, Any]) -> World:
     over = beyond_range(body)
     contacts = touching(body) if free else None
     measures = [
-        BodyMeasure(Signal("beyond", "rad", "worst excess over a joint's range"), lambda now: over(now).max()),
-        BodyMeasure(
+        Measure(Signal("beyond", "rad", "worst excess over a joint's range"), lambda now: over(now).max()),
+        Measure(
             Signal("gap", "m", "widest gap between rib and cartilage"),
             lambda now: spring_lengths(body.skeleton, now.state.q).max(),
         ),
-        BodyMeasure(Signal("energy", "J", "mechanical energy"), lambda now: _energy(body, now, contacts)),
-        BodyMeasure(Signal("speed", "rad/s", "fastest joint"), lambda now: np.abs(now.state.v[6:]).max()),
-        BodyMeasure(Signal("head", "m", "height of the head"), lambda now: now.point("Sku")[2]),
+        Measure(Signal("energy", "J", "mechanical energy"), lambda now: _energy(body, now, contacts)),
+        Measure(Signal("speed", "rad/s", "fastest joint"), lambda now: np.abs(now.state.v[6:]).max()),
+        Measure(Signal("head", "m", "height of the head"), lambda now: now.point("Sku")[2]),
     ]
-    simulation = BodySimulation(
+    simulation = BodySystem(
         body,
         q,
         pelvis=parameters["pelvis"],
@@ -102,11 +103,11 @@ def build(parameters: Mapping[str, Any]) -> World:
     return World(simulation, None, substeps=int(parameters["steps"]))
 
 
-def beyond_range(body: Body) -> Callable[[BodyNow], np.ndarray]:
+def beyond_range(body: Body) -> Callable[[Now], np.ndarray]:
     """A function of an instant: by how much each coordinate exceeds its range [rad], shape (n_v,)."""
     s = body.skeleton
 
-    def over(now: BodyNow) -> np.ndarray:
+    def over(now: Now) -> np.ndarray:
         out = np.zeros(s.n_v)
         for i, joint in enumerate(s.joints):
             if joint.n_v == 0 or joint.n_v == 6:
@@ -122,7 +123,7 @@ def beyond_range(body: Body) -> Callable[[BodyNow], np.ndarray]:
     return over
 
 
-def _energy(body: Body, now: BodyNow, contacts: Contacts | None) -> float:
+def _energy(body: Body, now: Now, contacts: Contacts | None) -> float:
     """Kinetic, potential, and what the ground's springs hold [J]."""
     total = float(energy(body.skeleton, now.state.q, now.state.v).total)
     if contacts is not None:

@@ -41,11 +41,13 @@ from vitruvian.scenes._body import (
     missing_metrics,
     tracking_measures,
 )
-from vitruvian.scenes._cover import Cover
-from vitruvian.scenes._fleshed import LOOKS, FleshedBody, Look
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
-from vitruvian.world.body import BodySimulation, Held
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.cover import Cover
+from vitruvian.systems.fleshed import FleshedBodySystem
+from vitruvian.systems.fleshed_look import LOOKS, Look
+from vitruvian.systems.surroundings import Held
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -66,7 +68,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     light, heavy, at = parameters["mass"], parameters["mass"] + parameters["added"], parameters["step_at"]
     held = [Held(bone, dumbbell(light, side), end=at) for bone, side in HANDS]
     held += [Held(bone, dumbbell(heavy, side), start=at) for bone, side in HANDS]
-    maker = BodySimulation if parameters["flesh"] == "none" else _fleshed(body, parameters)
+    maker = BodySystem if parameters["flesh"] == "none" else _fleshed(body, parameters)
     simulation = maker(
         body,
         q=motion.sample(0.0)[0],
@@ -91,7 +93,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     )
 
 
-def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
+def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySystem]:
     """Makes the simulation of the body in its flesh."""
     shape = skin_shape(parameters)
     skin = body_skin(body, shape)
@@ -127,10 +129,10 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
         else None
     )
 
-    def make(body: Body, **rest: Any) -> BodySimulation:
+    def make(body: Body, **rest: Any) -> BodySystem:
         if parameters["two_way"]:  # ribs have hardly any muscle against what the flesh of the chest does to them
             rest["still"] = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone])
-        return FleshedBody(
+        return FleshedBodySystem(
             body,
             flesh,
             cover,

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.scenes._water import Reading, TankSimulation, TankState, volume_metrics
+from vitruvian.systems.measures import Measure
+from vitruvian.systems.tank import TankState, TankSystem, volume_metrics
 from vitruvian.water import Tank
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -37,10 +38,14 @@ def build(parameters: Mapping[str, Any]) -> World:
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
     phi = np.maximum(x - a, z - 2.0 * a)
     length, breadth, _ = tank.size
-    simulation = TankSimulation(
+    simulation = TankSystem(
         tank,
         phi,
-        readings=(Reading(Signal("front", "m", "farthest water on the floor"), front),),
+        measures=(
+            Measure(
+                Signal("front", "m", "farthest water on the floor"), lambda now: front(now.system.tank, now.state)
+            ),
+        ),
         cameras=(
             # close to the floor, along which the water runs
             Camera("low", (0.62 * length, -1.15 * length, 0.55 * length), (0.5 * length, breadth, 0.17 * length)),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.mesh import sphere
-from vitruvian.scenes._water import TankSimulation, body_readings, volume_metrics
+from vitruvian.systems.tank import TankSystem, body_measures, volume_metrics
 from vitruvian.water import RigidBody, Tank
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -30,7 +30,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         "ball", np.asarray(vertices), faces, parameters["ratio"] * tank.density,
         position=(0.0, 0.0, radius + 2.5 * tank.cell), velocity=(0.0, 0.0, -parameters["speed"]),
     )  # fmt: skip
-    return World(TankSimulation(tank, bodies=(ball,), readings=body_readings("ball")), frame_rate=60.0)
+    return World(TankSystem(tank, bodies=(ball,), measures=body_measures("ball")), frame_rate=60.0)
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

@@ -22,7 +22,8 @@ from vitruvian.scenes._body import (
     missing_metrics,
     tracking_measures,
 )
-from vitruvian.world.body import BodySimulation, Held
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.surroundings import Held
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -33,7 +34,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     motion = load_motion(body, parameters["motion"])
     hands = (("Ha_l", "l"), ("Ha_r", "r"))
     mass = parameters["mass"]
-    simulation = BodySimulation(
+    simulation = BodySystem(
         body,
         motion.sample(0.0)[0],
         held=[Held(bone, dumbbell(mass, side)) for bone, side in hands if mass > 0],

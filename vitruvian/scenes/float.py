@@ -18,10 +18,10 @@ import numpy as np
 from vitruvian.couple.still_water import StillWater
 from vitruvian.mesh import box, sphere
 from vitruvian.mesh.distance import mesh_volume
-from vitruvian.scenes._mannequin import mannequin
+from vitruvian.mesh.mannequin import mannequin
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, floating_report, floating_world
-from vitruvian.scenes._water import TankSimulation, body_readings
 from vitruvian.spatial import transform_from_pose
+from vitruvian.systems.tank import TankSystem, body_measures
 from vitruvian.water import RigidBody, Tank
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import WATER_DENSITY
@@ -66,7 +66,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     h = size[0] / n
     tank = Tank.of_size(size, h, origin=(-0.5 * size[0], -0.5 * size[1], FLOOR), rest_level=LEVEL)
     body = RigidBody.solid(shape, np.asarray(vertices), faces, ratio * tank.density, position=(0.0, 0.0, start))
-    simulation = TankSimulation(tank, bodies=(body,), forces=parameters["forces"], readings=body_readings(shape))
+    simulation = TankSystem(tank, bodies=(body,), forces=parameters["forces"], measures=body_measures(shape))
     return World(simulation, frame_rate=30.0)
 
 

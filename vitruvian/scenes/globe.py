@@ -15,10 +15,11 @@ import numpy as np
 
 from vitruvian.mesh import cylinder, ellipsoid, grid_faces, join, lathe, moved, sphere, tube
 from vitruvian.mesh.outline import perimeter, resampled
-from vitruvian.scenes._curves import closed_spline, coastline, frames_along
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import rotation_about, transform
-from vitruvian.world.bones import INTEGRATORS, BoneSimulation, Measure
+from vitruvian.spatial.curves import closed_spline, coastline, frames_along
+from vitruvian.systems.bones import INTEGRATORS, BonesSystem
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal
@@ -86,7 +87,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     v = np.zeros(skeleton.n_v)
     v[0], v[1:] = parameters["spin"], parameters["speed"]
     names = tuple(f"plane {k + 1}" for k in range(parameters["planes"]))
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         v=v,
         integrator=parameters["integrator"],

@@ -17,17 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import BodyState, human
+from vitruvian.anatomy import human
 from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
 from vitruvian.couple.bone_flesh import Inertial
 from vitruvian.flesh import Embedding, Settings, embed
-from vitruvian.scenes._cover import Cover, TrunkSlice
-from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.world.body import BodyMeasure, BodyNow
+from vitruvian.systems.cover import Cover, TrunkSlice
+from vitruvian.systems.fleshed import FleshedBodySystem, Outside
+from vitruvian.systems.fleshed_look import Look
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -46,22 +47,22 @@ def build(parameters: Mapping[str, Any]) -> World:
     marks = {name: _mark(skin.vertices, flesh.model.lattice, *at) for name, at in MARKS.items()}
     nodes = flesh.model.lattice.nodes
     start = body.default_q
-    first = BodyNow(body, BodyState.at_rest(body, start), None, 0.0).point("Sku")
+    first = Now(body, body.at_rest(start), None, 0.0).point("Sku")
     drop = parameters["drop"]
 
     def outside(time: float) -> Outside:
         up = np.array([0.0, 0.0, 1.0])
         return Outside(lift=height(time, drop) * up, weight=-acceleration(time, drop) * up)
 
-    def swing(name: str) -> FleshMeasure:
+    def swing(name: str) -> Measure:
         rest = marks[name].positions(nodes)[0, 2]
 
-        def of(sim: FleshedBody, state: FleshedState, time: float) -> float:
-            return float(marks[name].positions(state.wrap.flesh.x)[0, 2] - rest)
+        def of(now: Now) -> float:
+            return float(marks[name].positions(now.state.wrap.flesh.x)[0, 2] - rest)
 
-        return FleshMeasure(Signal(name, "m", f"{name} over where the pelvis would carry it"), of)
+        return Measure(Signal(name, "m", f"{name} over where the pelvis would carry it"), of)
 
-    simulation = FleshedBody(
+    simulation = FleshedBodySystem(
         body,
         flesh,
         Cover(body, flesh.model, shape, within=TRUNK.within),
@@ -72,11 +73,11 @@ def build(parameters: Mapping[str, Any]) -> World:
         two_way=parameters["two_way"],
         look=Look(colour=parameters["colour"], limit=0.25 if parameters["colour"] == "strain" else None,
                   lattice=parameters["lattice"]),
-        flesh_measures=[swing(name) for name in MARKS],
         measures=(
-            BodyMeasure(Signal("fall", "m", "height of the pelvis"), lambda now: height(now.time, drop)),
-            BodyMeasure(Signal("head", "m", "head over where the pelvis would carry it"),
+            Measure(Signal("fall", "m", "height of the pelvis"), lambda now: height(now.time, drop)),
+            Measure(Signal("head", "m", "head over where the pelvis would carry it"),
                         lambda now: float(now.point("Sku")[2] - first[2])),
+            *(swing(name) for name in MARKS),
         ),
         cameras=(
             Camera("oblique", (1.5, -2.9, 1.5), (0.0, 0.0, 1.2)),
@@ -85,7 +86,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     )  # fmt: skip
     gains = Gains(stiffness=100.0, damping=20.0, rate=60.0, sensor_lag=0.1)
     motion = KeyMotion.through(body, [0.0], [start])
-    controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
+    controller = ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains)
     return World(simulation, controller, frame_rate=60.0, substeps=2)
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from vitruvian.anatomy import Body, human
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.muscle.implicit import Contacts
+from vitruvian.couple.links import Contacts
 from vitruvian.scenes._body import STEPS, controlled_world, missing_metrics, tracking_measures
-from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -49,28 +50,29 @@ def build(parameters: Mapping[str, Any]) -> World:
     s = body.skeleton
     weight = s.mass * float(np.linalg.norm(s.gravity))
 
-    def lowest(now: BodyNow) -> float:
+    def lowest(now: Now) -> float:
         return min(
             now.point(b, (p[0] * (-1 if b.endswith("_r") else 1), *p[1:]))[2] for b in ("Fo_l", "Fo_r") for p in SOLE
         )
 
-    def ground(now: BodyNow) -> float:
-        work = simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6)
-        return float(work.link_force[len(s.springs) :, 2].sum())
+    def ground(now: Now) -> float:
+        simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6)
+        return float(simulation.stepper.links.ground[:, 2].sum())
 
-    def wrench(now: BodyNow) -> np.ndarray:
-        root = np.zeros(6) if now.controls is None else now.controls.root
+    def wrench(now: Now) -> np.ndarray:
+        given = None if now.controls is None else now.controls.root_force
+        root = np.zeros(6) if given is None else given
         return np.array([np.linalg.norm(root[3:]), np.linalg.norm(root[:3])])
 
     measures = [
         *tracking_measures(body, motion, {"knee": ("Tfp_l", 0)}),
-        BodyMeasure(Signal("clearance", "m", "lowest point of the soles"), lowest),
-        BodyMeasure(Signal("ground", "N", "force of the ground"), ground),
-        BodyMeasure(Signal("fictitious", "N, N m", "wrench on the pelvis", ("force", "moment")), wrench),
-        BodyMeasure(Signal("weight", "N", "of the body"), lambda now: weight),
-        BodyMeasure(Signal("pelvis", "m", "height of the pelvis"), lambda now: now.state.q[2]),
+        Measure(Signal("clearance", "m", "lowest point of the soles"), lowest),
+        Measure(Signal("ground", "N", "force of the ground"), ground),
+        Measure(Signal("fictitious", "N, N m", "wrench on the pelvis", ("force", "moment")), wrench),
+        Measure(Signal("weight", "N", "of the body"), lambda now: weight),
+        Measure(Signal("pelvis", "m", "height of the pelvis"), lambda now: now.state.q[2]),
     ]
-    simulation = BodySimulation(
+    simulation = BodySystem(
         body, motion.sample(0.0)[0], pelvis="free", contacts=soles(body), measures=measures, cameras=CAMERAS
     )
     gains = Gains(stiffness=400.0, damping=40.0, rate=parameters["rate"], sensor_lag=0.0)

@@ -29,7 +29,9 @@ from vitruvian.scenes._leg import (
 )
 from vitruvian.skeleton import Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import inverse, log_so3, rotation_about, transform
-from vitruvian.world.bones import BoneSimulation, Measure, Now
+from vitruvian.systems.bones import BonesSystem
+from vitruvian.systems.layers import LinesLayer
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Lines, LinesFrame, Mesh, Signal
@@ -77,12 +79,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     knee = knee_of(parameters)
     skeleton = build_knee(knee, parameters["damping"], parameters["gravity"])
     pose = lambda now: knee.spline(now.q[0])  # noqa: E731
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         q=np.array([knee.coordinate(np.deg2rad(parameters["release"]))]),
         meshes=(*leg_meshes(foot_on="tibia"), *_furniture(knee)),
         followers={"patella": lambda now: patella_pose(now.pose("femur"), flexion_angle(pose(now)))},
-        lines=((_AXIS, lambda now: _axis_line(knee, now)),),
+        layers=(LinesLayer(_AXIS, lambda now: _axis_line(knee, now)),),
         measures=(
             Measure(Signal("flexion", "rad", "knee flexion"), lambda now: flexion_angle(pose(now))),
             Measure(Signal("internal rotation", "rad", "of the tibia"), lambda now: internal_rotation(pose(now))),

@@ -30,7 +30,8 @@ from vitruvian.scenes._leg import (
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, difference, joints, solve_ik
 from vitruvian.skeleton.ik import Target
 from vitruvian.spatial import inverse, log_so3, rotation_about, transform, transform_from_pose
-from vitruvian.world.bones import BoneSimulation, BonesState, Measure
+from vitruvian.systems.bones import BonesState, BonesSystem
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal
@@ -88,7 +89,7 @@ def foothold(time: float, period: float) -> Array:
     return transform(rotation, place)
 
 
-class ReachSimulation(BoneSimulation):
+class ReachSimulation(BonesSystem):
     """A leg without masses' say: each step poses it so that the foot is where the foothold is then."""
 
     def __init__(self, skeleton: Skeleton, period: float, tolerance: float, **shown: Any) -> None:
@@ -117,7 +118,7 @@ class ReachSimulation(BoneSimulation):
 def build(parameters: Mapping[str, Any]) -> World:
     knee = _knee(parameters)
     period = parameters["period"]
-    pose = lambda now: knee.spline(now.coordinate("tibia"))  # noqa: E731
+    pose = lambda now: knee.spline(now.angle("tibia"))  # noqa: E731
     simulation = ReachSimulation(
         build_leg(knee),
         period,

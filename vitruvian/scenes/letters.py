@@ -21,10 +21,11 @@ from vitruvian.errors import InputError
 from vitruvian.mesh import box, cylinder, extrude, join, moved
 from vitruvian.mesh.outline import perimeter, resampled
 from vitruvian.scenes._alphabet import Letter, letter
-from vitruvian.scenes._curves import closed_spline, frames_along
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import Se3Spline, inverse, rotation_about, transform
-from vitruvian.world.bones import BoneSimulation, Measure
+from vitruvian.spatial.curves import closed_spline, frames_along
+from vitruvian.systems.bones import BonesSystem
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal
@@ -152,7 +153,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     slides = [k for k, joint in enumerate(skeleton.joints) if isinstance(joint, joints.CurveSpline)]
     index = skeleton.q_start[slides]
     names = tuple(skeleton.names[k] for k in slides)
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         meshes=_meshes(word),
         measures=(

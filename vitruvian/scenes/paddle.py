@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.mesh import box
-from vitruvian.scenes._water import Reading, TankSimulation, TankState
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.tank import TankSystem
 from vitruvian.water import RigidBody, Tank, link_wrenches, rasterise, set_body_velocity, velocity_forces
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -37,9 +38,9 @@ def build(parameters: Mapping[str, Any]) -> World:
 
     vertices, faces = box(PLATE)
     plate = RigidBody.solid("plate", np.asarray(vertices), faces, 1000.0, course=course)
-    simulation = TankSimulation(tank, bodies=(plate,))
 
-    def formula(tank: Tank, state: TankState) -> float:
+    def formula(now: Now) -> float:
+        state = now.state
         assert simulation.mechanism is not None
         skins, links = simulation.mechanism.skins(state.bodies), simulation.mechanism.links(state.bodies)
         b = rasterise(tank, state.water, skins, links.origins)
@@ -47,12 +48,13 @@ def build(parameters: Mapping[str, Any]) -> World:
         loads = velocity_forces(tank, state.water, b, skins, links.twists)
         return float(link_wrenches(loads, skins, links.origins)[0, 3])
 
-    simulation.readings = (
-        Reading(Signal("force", "N", "force of the water on the plate, along x"), lambda t, s: float(s.force[0, 3])),
-        Reading(Signal("formula", "N", "the same by the velocity-based formula"), formula),
-        Reading(Signal("place", "m", "position of the plate"), lambda t, s: float(s.bodies.position[0, 0])),
-        Reading(Signal("plate_speed", "m/s", "speed of the plate"), lambda t, s: float(s.bodies.velocity[0, 0])),
+    measures = (
+        Measure(Signal("force", "N", "force of the water on the plate, along x"), lambda now: now.state.force[0, 3]),
+        Measure(Signal("formula", "N", "the same by the velocity-based formula"), formula),
+        Measure(Signal("place", "m", "position of the plate"), lambda now: now.state.bodies.position[0, 0]),
+        Measure(Signal("plate_speed", "m/s", "speed of the plate"), lambda now: now.state.bodies.velocity[0, 0]),
     )
+    simulation = TankSystem(tank, bodies=(plate,), measures=measures)
     return World(simulation, frame_rate=60.0)
 
 

@@ -18,7 +18,8 @@ from scipy.special import ellipk
 from vitruvian.mesh import box, capsule, cylinder, join, moved, sphere
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import rotation_about, transform
-from vitruvian.world.bones import BoneSimulation, Measure
+from vitruvian.systems.bones import BonesSystem
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import WIRE, Camera, Mesh, Signal
@@ -50,7 +51,7 @@ def exact_period(length: float, gravity: float, amplitude: float) -> float:
 
 def build(parameters: Mapping[str, Any]) -> World:
     skeleton = build_pendulum(parameters["length"], parameters["gravity"], parameters["friction"])
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         q=np.array([np.deg2rad(parameters["amplitude"])]),
         meshes=_meshes(parameters["length"]),

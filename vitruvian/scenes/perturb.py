@@ -16,7 +16,7 @@ import numpy as np
 
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
 from vitruvian.scenes._swim_clock import ROUNDING, phase_at, phases
-from vitruvian.world.body import Push
+from vitruvian.systems.surroundings import Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World

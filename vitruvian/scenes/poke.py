@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import BodyState, human
+from vitruvian.anatomy import human
 from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
@@ -24,10 +24,11 @@ from vitruvian.control.motion import KeyMotion
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
-from vitruvian.scenes._cover import Cover, TrunkSlice
-from vitruvian.scenes._fleshed import FleshedBody, FleshedState, FleshMeasure, Look, Outside
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.world.body import BodyMeasure, BodyNow
+from vitruvian.systems.cover import Cover, TrunkSlice
+from vitruvian.systems.fleshed import FleshedBodySystem, Outside
+from vitruvian.systems.fleshed_look import Look
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -62,17 +63,17 @@ def build(parameters: Mapping[str, Any]) -> World:
     def outside(time: float) -> Outside:
         return Outside(contacts=(contact(time),), props={"rod": tip(time)})
 
-    def push(sim: FleshedBody, state: FleshedState, time: float) -> np.ndarray:
-        return contact_forces(contact(time), surface.embedding.positions(state.wrap.flesh.x)).force.sum(axis=0)
+    def push(now: Now) -> np.ndarray:
+        return contact_forces(contact(now.time), surface.embedding.positions(now.state.wrap.flesh.x)).force.sum(axis=0)
 
-    def spine_share(sim: FleshedBody, state: FleshedState, time: float) -> float:
-        names = [body.skeleton.names[i] for i in sim.near]
-        return float(sim.bone_forces(state)[[names.index(b) for b in SPINE], 1].sum())
+    def spine_share(now: Now) -> float:
+        names = [body.skeleton.names[i] for i in simulation.near]
+        return float(simulation.bone_forces(now.state)[[names.index(b) for b in SPINE], 1].sum())
 
     start = body.default_q
-    at_first = BodyNow(body, BodyState.at_rest(body, start), None, 0.0)
+    at_first = Now(body, body.at_rest(start), None, 0.0)
     level = {"moved_l3": "L3", "moved_t6": "T6", "moved_head": "Sku"}
-    simulation = FleshedBody(
+    simulation = FleshedBodySystem(
         body,
         flesh,
         Cover(body, flesh.model, shape, within=TRUNK.within, drape=False),
@@ -88,13 +89,13 @@ def build(parameters: Mapping[str, Any]) -> World:
             bones=lambda name: True,
             arrows=parameters["arrows"],
         ),
-        flesh_measures=(
-            FleshMeasure(Signal("push", "N", "force of the rod on the skin", ("x", "y", "z")), push),
-            FleshMeasure(Signal("spine", "N", "backward force on the lumbar spine"), spine_share),
-        ),
         measures=[
-            BodyMeasure(Signal(name, "m", f"{bone} moved backwards"), _moved(bone, at_first))
-            for name, bone in level.items()
+            *(
+                Measure(Signal(name, "m", f"{bone} moved backwards"), _moved(bone, at_first))
+                for name, bone in level.items()
+            ),
+            Measure(Signal("push", "N", "force of the rod on the skin", ("x", "y", "z")), push),
+            Measure(Signal("spine", "N", "backward force on the lumbar spine"), spine_share),
         ],
         props=(("rod", capsule(np.zeros(3), np.array([0.0, -LENGTH, 0.0]), RADIUS)),),
         cameras=(
@@ -106,12 +107,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     )
     gains = Gains(stiffness=100.0, damping=20.0, rate=60.0, sensor_lag=0.2)
     motion = KeyMotion.through(body, [0.0], [start])
-    controller = ComputedMuscleControl(body, simulation.new_stepper(), motion, gains)
+    controller = ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains)
     return World(simulation, controller, frame_rate=30.0, substeps=4)
 
 
-def _moved(bone: str, first: BodyNow) -> Callable[[BodyNow], float]:
-    def moved(now: BodyNow) -> float:
+def _moved(bone: str, first: Now) -> Callable[[Now], float]:
+    def moved(now: Now) -> float:
         return float(now.point(bone)[1] - first.point(bone)[1])
 
     return moved

@@ -19,7 +19,8 @@ from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import load_motion
 from vitruvian.scenes._body import RATE, STEPS, missing_metrics, tracking_measures
 from vitruvian.spatial import log_so3
-from vitruvian.world.body import CAMERAS, BodyMeasure, BodyNow, BodySimulation
+from vitruvian.systems.body import CAMERAS, BodySystem
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Report, Scene
 from vitruvian.world.stage import Signal
@@ -36,30 +37,30 @@ def build(parameters: Mapping[str, Any]) -> World:
     s, m = body.skeleton, body.muscles
     outer, inner = m.named("external_intercostal"), m.named("internal_intercostal")
 
-    def turns(now: BodyNow) -> np.ndarray:
+    def turns(now: Now) -> np.ndarray:
         out = []
         for rib in ("Rb3_l", "Rb7_l"):
             chest = now.poses[s.parent[s.index(rib)], :3, :3]
             out.append(-log_so3(chest.T @ now.poses[s.index(rib), :3, :3])[0])
         return np.array(out)
 
-    def rise(now: BodyNow) -> np.ndarray:
+    def rise(now: Now) -> np.ndarray:
         return np.array([*(now.point(rib, p)[2] for rib, p in FRONT.items()), now.point("Ste", (0.0, -0.06, -0.2))[2]])
 
-    def effort(now: BodyNow) -> np.ndarray:
+    def effort(now: Now) -> np.ndarray:
         a = now.state.activation
         return np.array([a[outer].mean(), a[inner].mean()])
 
     measures = [
         *tracking_measures(body, motion, {"rib7": ("Rb7_l", 0)}),
-        BodyMeasure(Signal("turn", "rad", "ribs about a level axis", ("rib 3", "rib 7")), turns),
-        BodyMeasure(Signal("height", "m", "front ends", ("rib 3", "rib 7", "sternum")), rise),
-        BodyMeasure(Signal("effort", "1", "mean activation", ("external", "internal")), effort),
+        Measure(Signal("turn", "rad", "ribs about a level axis", ("rib 3", "rib 7")), turns),
+        Measure(Signal("height", "m", "front ends", ("rib 3", "rib 7", "sternum")), rise),
+        Measure(Signal("effort", "1", "mean activation", ("external", "internal")), effort),
     ]
-    simulation = BodySimulation(body, motion.sample(0.0)[0], measures=measures, cameras=(CAMERAS[3], *CAMERAS[:3]))
+    simulation = BodySystem(body, motion.sample(0.0)[0], measures=measures, cameras=(CAMERAS[3], *CAMERAS[:3]))
     weight = np.where(np.isin(np.arange(m.n_muscles), [*outer, *inner]), 1.0, SPARED)
     controller = ComputedMuscleControl(
-        body, simulation.new_stepper(), motion, Gains(rate=parameters["rate"], sensor_lag=0.0), weight=weight
+        body, simulation.stepper.twin(), motion, Gains(rate=parameters["rate"], sensor_lag=0.0), weight=weight
     )
     return World(simulation, controller, substeps=int(parameters["steps"]))
 

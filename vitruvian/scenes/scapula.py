@@ -30,7 +30,9 @@ from vitruvian.scenes._shoulder import (
 )
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, bone_poses, joints, spring_lengths
 from vitruvian.spatial import quaternion_from_rotation, rotation_between, transform, transform_from_pose
-from vitruvian.world.bones import BoneSimulation, Measure, Now
+from vitruvian.systems.bones import BonesSystem
+from vitruvian.systems.layers import LinesLayer
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Lines, LinesFrame, Mesh, Signal
@@ -116,12 +118,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     start[place] = LOOP_MIDDLE
     acromion = bone_poses(skeleton, start)[skeleton.index("scapula"), :3, 3] - THORAX
     start[skeleton.q_start[skeleton.index("clavicle") + 1] - 4 :][:4] = _clavicle_turn(acromion)
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         q=start,
         forces=forces,
         meshes=_meshes(),
-        lines=((_LIGAMENTS, _ligament_lines),),
+        layers=(LinesLayer(_LIGAMENTS, _ligament_lines),),
         measures=(
             Measure(Signal("blade", "m", "place of the blade", ("forwards", "upwards")), lambda now: now.q[place]),
             Measure(

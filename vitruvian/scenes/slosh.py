@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.scenes._water import Reading, TankSimulation, TankState, volume_metrics
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.tank import TankSystem, volume_metrics
 from vitruvian.water import Tank
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -39,8 +40,8 @@ def build(parameters: Mapping[str, Any]) -> World:
     tank = Tank((n, max(4, n // 4), round((depth + 0.5 * length) / h)), h, particles=int(parameters["particles"]))
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
     phi = z - depth - parameters["height"] * np.cos(np.pi * x / length)
-    simulation = TankSimulation(
-        tank, phi, readings=(Reading(Signal("level", "m", "water level at the left wall"), _level),)
+    simulation = TankSystem(
+        tank, phi, measures=(Measure(Signal("level", "m", "water level at the left wall"), _level),)
     )
     return World(simulation, frame_rate=30.0)
 
@@ -67,7 +68,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     return report
 
 
-def _level(tank: Tank, state: TankState) -> float:
+def _level(now: Now) -> float:
+    tank, state = now.system.tank, now.state
     column = state.water.phi[0].mean(axis=0)
     k = int(np.flatnonzero(column < 0.0).max(initial=0))
     above = column[min(k + 1, len(column) - 1)]

@@ -11,16 +11,13 @@ the motion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy import BodyState, human
-from vitruvian.anatomy.surfaces import bone_surfaces
-from vitruvian.control.computed_muscle import MuscleControls
+from vitruvian.anatomy import human
+from vitruvian.control.controls import Controls, honoured
 from vitruvian.control.rhythm import (
     GROUPS,
     LengthCycle,
@@ -31,12 +28,13 @@ from vitruvian.control.rhythm import (
     length_cycle,
     load_stroke,
 )
-from vitruvian.muscle import lengths, path_points
-from vitruvian.skeleton import bone_poses
-from vitruvian.world.body import muscle_radii
+from vitruvian.couple.state import BodyState
+from vitruvian.muscle import lengths
+from vitruvian.systems.layers import Drawn, body_layers
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
+from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -50,91 +48,82 @@ CAMERAS = (
 )
 
 
-class StrokePreview:
+class StrokePreview(Drawn):
     """A body led through a motion; controls only colour its muscles. The state is a `BodyState`."""
 
     def __init__(self, motion: StrokeMotion, rhythm: Rhythm, cycle: LengthCycle, colour: str):
         self.motion, self.rhythm, self.cycle, self.colour = motion, rhythm, cycle, colour
-        self.body = motion.body
+        self.body, self.skeleton = motion.body, motion.body.skeleton
         # One muscle speaks for each group: the one that changes length most.
         span = np.where(rhythm.groups[:, None] == np.arange(len(GROUPS)), cycle.range[:, None], -1.0)
         self.shown = span.argmax(axis=0)
         self.moving = np.flatnonzero(cycle.range > 1e-9)
+        self.layers = body_layers(self.body, value=colour, activation=self._colours)
+        self.measures = self._measures()
+        self.cameras = CAMERAS
 
     def start(self, rng: np.random.Generator) -> BodyState:
-        state = BodyState.at_rest(self.body, self.body.default_q)
+        state = self.body.at_rest(self.body.default_q)
         self._lead(state, 0.0)
         return state
 
-    def step(self, state: BodyState, controls: SeenControls, time: float, dt: float) -> None:
-        state.activation = controls.excitation.copy()
+    def step(self, state: BodyState, controls: Controls | None, time: float, dt: float) -> None:
+        given = honoured(controls, ("excitation",), "a stroke without water")
+        if given.excitation is not None:
+            state.activation = given.excitation.copy()
         self._lead(state, time + dt)
-
-    def stage(self) -> Stage:
-        m = self.body.muscles
-        surfaces = bone_surfaces(self.body, fallback=True).items()
-        names = [f"{GROUPS[k]}: {m.names[i]}" for k, i in enumerate(self.shown)]
-        return Stage(
-            bodies=self.body.skeleton.names,
-            meshes=tuple(Mesh(bone, bone, vertices, faces) for bone, (vertices, faces) in surfaces),
-            lines=(
-                Lines("muscles", m.offsets, muscle_radii(self.body), m.names, value=self.colour, value_range=(0, 1)),
-            ),
-            signals=(
-                Signal("phase", "1", "phase of the stroke, cycles"),
-                *(
-                    Signal(g.replace(" ", "_"), "m", f"length, {name}", ("taught", "generated"))
-                    for g, name in zip(GROUPS, names)
-                ),
-                Signal("error", "1", "length error of all muscles, in ranges", ("rms", "largest")),
-                Signal("activation", "1", "activation by the rhythm", ("mean", "largest")),
-            ),
-            cameras=CAMERAS,
-            ground=None,
-        )
-
-    def observe(self, state: BodyState, controls: SeenControls, time: float) -> Frame:
-        poses = bone_poses(self.body.skeleton, state.q)
-        taught = lengths(self.body.muscles, poses)
-        wanted = controls.wanted
-        span = np.where(self.cycle.range > 1e-9, self.cycle.range, 1.0)
-        error = ((wanted - taught) / span)[self.moving]
-        short = np.clip(0.5 - (wanted - self.cycle.middle) / span, 0.0, 1.0)
-        a = state.activation
-        signals: dict[str, Any] = {
-            "phase": self.motion.phase + self.motion.rate * time,
-            "error": np.array([np.sqrt(np.mean(error**2)), np.abs(error).max()]),
-            "activation": np.array([a.mean(), a.max()]),
-        }
-        for group, i in zip(GROUPS, self.shown):
-            signals[group.replace(" ", "_")] = np.array([taught[i], wanted[i]])
-        turns = Rotation.from_matrix(poses[:, :3, :3]).as_quat(scalar_first=True)
-        points = path_points(self.body.muscles, poses)
-        values = a.copy() if self.colour == "activation" else short
-        return Frame(
-            poses=np.concatenate([poses[:, :3, 3], turns], axis=1),
-            signals=signals,
-            lines={"muscles": LinesFrame(points, values)},
-        )
 
     def _lead(self, state: BodyState, time: float) -> None:
         state.q, state.v, _ = self.motion.sample(time)
         state.q[2] = DEPTH
 
+    def _span(self) -> Array:
+        return np.where(self.cycle.range > 1e-9, self.cycle.range, 1.0)
 
-@dataclass
-class SeenControls(MuscleControls):
-    """Excitations, and the rhythm's wanted lengths at the end of the step that they drive."""
+    def _colours(self, now: Now) -> Array:
+        """Activation, or how far the generator wants each muscle shortened, 0 to 1."""
+        if self.colour == "activation":
+            return np.asarray(now.state.activation)
+        return np.clip(0.5 - (now.controls.told["wanted"] - self.cycle.middle) / self._span(), 0.0, 1.0)
 
-    wanted: Array  # [m], shape (n_muscles,)
+    def _taught(self, now: Now) -> Array:
+        """Muscle lengths of the motion [m], shape (n_muscles,)."""
+        return lengths(self.body.muscles, now.poses)
+
+    def _error(self, now: Now) -> Array:
+        error = ((now.controls.told["wanted"] - now.once(self._taught)) / self._span())[self.moving]
+        return np.array([np.sqrt(np.mean(error**2)), np.abs(error).max()])
+
+    def _measures(self) -> list[Measure]:
+        names = self.body.muscles.names
+
+        def pair(i: int) -> Callable[[Now], Array]:
+            return lambda now: np.array([now.once(self._taught)[i], now.controls.told["wanted"][i]])
+
+        return [
+            Measure(
+                Signal("phase", "1", "phase of the stroke, cycles"),
+                lambda now: self.motion.phase + self.motion.rate * now.time,
+            ),
+            *(
+                Measure(Signal(g.replace(" ", "_"), "m", f"length, {g}: {names[i]}", ("taught", "generated")), pair(i))
+                for g, i in zip(GROUPS, self.shown)
+            ),
+            Measure(Signal("error", "1", "length error of all muscles, in ranges", ("rms", "largest")), self._error),
+            Measure(
+                Signal("activation", "1", "activation by the rhythm", ("mean", "largest")),
+                lambda now: np.array([now.state.activation.mean(), now.state.activation.max()]),
+            ),
+        ]
 
 
 class SeenRhythm(RhythmControl):
-    """The rhythm's controller, with its wanted lengths shown."""
+    """The rhythm's controller, which also tells its wanted lengths [m] at the end of the step."""
 
-    def act(self, own: RhythmControlState, state: BodyState, time: float, dt: float) -> SeenControls:
+    def act(self, own: RhythmControlState, state: BodyState, time: float, dt: float) -> Controls:
         controls = super().act(own, state, time, dt)
-        return SeenControls(controls.excitation, controls.root, own.rhythm.length.copy())
+        controls.told["wanted"] = own.rhythm.length.copy()
+        return controls
 
 
 def build(parameters: Mapping[str, Any]) -> World:

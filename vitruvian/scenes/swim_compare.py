@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
-from vitruvian.scenes._swim_lanes import Lanes, LanesController
+from vitruvian.systems.lanes import LanesController, LaneSignal, LanesSystem
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 DOCUMENTS = {
@@ -47,6 +48,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "still_water": {"water": "still"},
 }
 APART = 2.6  # [m] between lanes
+SIGNALS = (
+    LaneSignal(Signal("place", "m", "centre of mass, %", ("x", "y", "z")), lambda s: s["position"]),
+    LaneSignal(Signal("speed", "m/s", "speed, %"), lambda s: s["speed"]),
+    LaneSignal(Signal("work", "J", "work so far, %", ("drive", "water")), lambda s: np.asarray(s["work"])[:2]),
+    LaneSignal(Signal("activation", "1", "mean activation, %"), lambda s: np.asarray(s["activation"])[0]),
+)
 OWN = {"actuation": "muscles", "control": "cpg", "physics": "dynamic"}  # what the lanes decide themselves
 
 
@@ -55,7 +62,18 @@ def build(parameters: Mapping[str, Any]) -> World:
         name: stroke_world(parameters["stroke"], {**parameters, **OWN, **change}, drawn=False)
         for name, change in CHANGES.items()
     }
-    lanes = Lanes({name: w.simulation for name, w in worlds.items()}, APART)  # type: ignore[misc]
+    middle = 0.5 * APART * (len(worlds) - 1)
+    lanes = LanesSystem(
+        {name: w.simulation for name, w in worlds.items()},  # type: ignore[misc]
+        (APART, 0.0, 0.0),
+        signals=SIGNALS,
+        bodies=False,
+        naming="{name} {lane}",
+        cameras=(
+            Camera("lanes", (middle, -19.0, 11.0), (middle, -1.5, 0.0)),
+            Camera("top", (middle, -1.5, 16.0), (middle, -1.4, 0.0)),
+        ),
+    )
     controller = LanesController([w.controller for w in worlds.values()])
     first = worlds["cpg"]
     return World(lanes, controller, frame_rate=first.frame_rate, substeps=first.substeps)

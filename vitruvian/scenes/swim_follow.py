@@ -13,10 +13,10 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.control.swim.pilot import Pilot, Pool
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
+from vitruvian.systems.measures import Measure, Now
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Signal
-from vitruvian.world.swim import SwimMeasure, SwimNow
 from vitruvian.world.world import World
 
 SECONDS = 12.0
@@ -38,12 +38,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     def pilot(body: Body) -> Pilot:
         return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
 
-    def away(now: SwimNow) -> float:
-        return float(np.linalg.norm(now.poses[now.body.skeleton.index("Sku"), :2, 3] - ball(parameters, now.time)))
+    def away(now: Now) -> float:
+        return float(np.linalg.norm(now.pose("Sku")[:2, 3] - ball(parameters, now.time)))
 
     measures = (
-        SwimMeasure(Signal("distance", "m", "from the head to the ball"), away),
-        SwimMeasure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
+        Measure(Signal("distance", "m", "from the head to the ball"), away),
+        Measure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
     )
     world = stroke_world(
         "crawl",

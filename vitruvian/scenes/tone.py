@@ -21,29 +21,33 @@ shoulder bulges (Lee's figure 5.16). The flesh follows the bones and does not ac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import BodyState, arm
+from vitruvian.anatomy import arm
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
-from vitruvian.control.computed_muscle import ComputedMuscleControl, ControllerState, Gains, MuscleControls
+from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
 from vitruvian.flesh import Settings, preset
+from vitruvian.mesh.section import section_area
 from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
-from vitruvian.scenes._cover import Cover
-from vitruvian.scenes._fleshed import LOOKS, FleshedBody, FleshedState, FleshMeasure, Look, section_area
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.world.body import BodyMeasure, BodyNow, BodySimulation, Held, Push
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.cover import Cover
+from vitruvian.systems.fleshed import FleshedBodySystem
+from vitruvian.systems.fleshed_look import LOOKS, Look
+from vitruvian.systems.lanes import LanesController, LanesSystem
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.surroundings import Held, Push
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Frame, LinesFrame, Mesh, Signal, Stage
+from vitruvian.world.stage import Camera, Signal
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -53,82 +57,6 @@ FROM, UNDER = 0.10, 1.44  # the part that is shown: beyond this in x, above this
 MARGIN = 0.05  # [m] that flesh reaches beyond it: at the cut itself it bulges as it likes
 ARMPIT, ELBOW = 0.225, 0.45  # x between which skin is the upper arm's, arms out [m]
 SECTIONS = {"shoulder": 0.36, "upper_arm": 0.6}  # where cross-sections are measured, as a part of the upper arm
-
-
-@dataclass
-class RowState:
-    bodies: list[BodyState]
-
-
-@dataclass
-class RowControllerState:
-    minds: list[ControllerState]
-
-
-class Row:
-    """Several body simulations side by side, as one simulation; and their controllers, as one."""
-
-    def __init__(
-        self, simulations: Sequence[BodySimulation], controllers: Sequence[ComputedMuscleControl], names: Sequence[str]
-    ):
-        self.simulations, self.controllers, self.names = tuple(simulations), tuple(controllers), tuple(names)
-        self.offsets = [np.array([APART * (i - 0.5 * (len(names) - 1)), 0.0, 0.0]) for i in range(len(names))]
-
-    def start(self, rng: np.random.Generator) -> RowState:
-        return RowState([s.start(rng) for s in self.simulations])
-
-    def step(self, state: RowState, controls: list[MuscleControls], time: float, dt: float) -> None:
-        for s, x, c in zip(self.simulations, state.bodies, controls):
-            s.step(x, c, time, dt)
-
-    def stage(self) -> Stage:
-        first = [s.stage() for s in self.simulations]
-        bodies = tuple(f"{n} {b}" for n, stage in zip(self.names, first) for b in stage.bodies)
-        meshes: list[Mesh] = []
-        lines, signals, surfaces = [], [], []
-        for n, stage in zip(self.names, first):
-            meshes += [replace(m, name=f"{n} {m.name}", body=f"{n} {m.body}") for m in stage.meshes]
-            lines += [replace(line, name=f"{n} {line.name}") for line in stage.lines]
-            signals += [replace(s, name=f"{n} {s.name}") for s in stage.signals]
-            surfaces += [replace(s, name=f"{n} {s.name}") for s in stage.surfaces]
-        cameras = (
-            Camera("front", (0.35, -4.0, 1.7), (0.15, 0.0, 1.35)),
-            Camera("above", (0.4, -2.6, 3.9), (0.15, 0.0, 1.35)),
-        )
-        return Stage(bodies, tuple(meshes), tuple(surfaces), tuple(lines), (), tuple(signals), cameras, None)
-
-    def observe(self, state: RowState, controls: list[MuscleControls] | None, time: float) -> Frame:
-        parts = [
-            s.observe(x, None if controls is None else controls[i], time)
-            for i, (s, x) in enumerate(zip(self.simulations, state.bodies))
-        ]
-        poses = np.concatenate([f.poses for f in parts])
-        n = len(parts[0].poses)
-        for i, shift in enumerate(self.offsets):
-            poses[i * n : (i + 1) * n, :3] += shift
-        lines = {
-            f"{name} {k}": LinesFrame(v.points + shift, v.values)
-            for name, f, shift in zip(self.names, parts, self.offsets)
-            for k, v in f.lines.items()
-        }
-        surfaces = {
-            f"{name} {k}": replace(v, vertices=v.vertices + shift)
-            for name, f, shift in zip(self.names, parts, self.offsets)
-            for k, v in f.surfaces.items()
-        }
-        signals = {f"{name} {k}": v for name, f in zip(self.names, parts) for k, v in f.signals.items()}
-        return Frame(poses=poses, signals=signals, surfaces=surfaces, lines=lines)
-
-
-class RowControl:
-    def __init__(self, row: Row):
-        self.controllers = row.controllers
-
-    def start(self, rng: np.random.Generator) -> RowControllerState:
-        return RowControllerState([c.start(rng) for c in self.controllers])
-
-    def act(self, own: RowControllerState, state: RowState, time: float, dt: float) -> list[MuscleControls]:
-        return [c.act(o, x, time, dt) for c, o, x in zip(self.controllers, own.minds, state.bodies)]
 
 
 def levels(parameters: Mapping[str, Any]) -> list[float]:
@@ -141,14 +69,14 @@ def build(parameters: Mapping[str, Any]) -> World:
     motion = KeyMotion.through(body, [0.0], [q])
     palm = (0.05, 0.0, 0.0)
     push = Push("Ha_l", (0.0, 0.0, -parameters["push"]), PUSH_AT, PUSH_FOR, palm)
-    start = BodyNow(body, BodyState.at_rest(body, q), None, 0.0).point("Ha_l", palm)
+    start = Now(body, body.at_rest(q), None, 0.0).point("Ha_l", palm)
 
-    def hand(now: BodyNow) -> float:
+    def hand(now: Now) -> float:
         return float(np.linalg.norm(now.point("Ha_l", palm) - start))
 
-    simulations: list[BodySimulation] = []
+    simulations: list[BodySystem] = []
     controllers, mass = [], parameters["mass"]
-    maker = BodySimulation if parameters["flesh"] == "none" else _fleshed(body, parameters)
+    maker = BodySystem if parameters["flesh"] == "none" else _fleshed(body, parameters)
     gains = Gains(stiffness=25.0, damping=10.0, rate=parameters["rate"], sensor_lag=60.0)
     for gamma in levels(parameters):
         simulation = maker(
@@ -158,21 +86,30 @@ def build(parameters: Mapping[str, Any]) -> World:
             held=[Held("Ha_l", dumbbell(mass, "l"))] if mass > 0 else [],
             meshes=[dumbbell_mesh("Ha_l", 0.8)] if mass > 0 else [],
             grips=("l",) if mass > 0 else (),
-            measures=[BodyMeasure(Signal("deflection", "m", "of the hand"), hand)],
+            measures=[Measure(Signal("deflection", "m", "of the hand"), hand)],
         )
         simulations.append(simulation)
-        controllers.append(ComputedMuscleControl(body, simulation.new_stepper(), motion, gains, coactivation=gamma))
-    row = Row(simulations, controllers, [f"tone {g:g}" for g in levels(parameters)])
+        controllers.append(ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains, coactivation=gamma))
+    names = [f"tone {g:g}" for g in levels(parameters)]
+    row = LanesSystem(
+        dict(zip(names, simulations)),
+        (APART, 0.0, 0.0),
+        first=(-0.5 * APART * (len(names) - 1), 0.0, 0.0),
+        cameras=(
+            Camera("front", (0.35, -4.0, 1.7), (0.15, 0.0, 1.35)),
+            Camera("above", (0.4, -2.6, 3.9), (0.15, 0.0, 1.35)),
+        ),
+    )
     fast = parameters["flesh"] == "none"
     return World(
         row,
-        RowControl(row),
+        LanesController(controllers),
         frame_rate=120.0 if fast else 30.0,
         substeps=max(1, int(parameters["steps"]) // 2) * (1 if fast else 4),
     )
 
 
-def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySimulation]:
+def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySystem]:
     """Makes simulations of the arm in its flesh."""
     whole = human()
     shape = skin_shape(parameters)
@@ -200,17 +137,18 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
     arm_part = (rest[:, 0] > ARMPIT) & (rest[:, 0] < ELBOW)
     sleeve = cover.faces[arm_part[cover.faces].all(axis=1)]
 
-    def section(part: float) -> Callable[[FleshedBody, FleshedState, float], float]:
-        def area(sim: FleshedBody, state: FleshedState, time: float) -> float:
+    def section(part: float) -> Callable[[Now], float]:
+        def area(now: Now) -> float:
+            state = now.state
             at = [state.wrap.poses[body.skeleton.index(b), :3, 3] for b in ("Hu_l", "Ul_l")]
             point = (1.0 - part) * at[0] + part * at[1]
-            skin_now = sim.cover.positions(state.wrap.flesh.x, state.wrap.poses)
+            skin_now = cover.positions(state.wrap.flesh.x, state.wrap.poses)
             return section_area(skin_now, sleeve, point, at[1] - at[0])
 
         return area
 
-    def make(body: Body, **rest: Any) -> BodySimulation:
-        return FleshedBody(
+    def make(body: Body, measures: Sequence[Measure] = (), **rest: Any) -> BodySystem:
+        return FleshedBodySystem(
             body,
             flesh,
             cover,
@@ -219,9 +157,12 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySim
             every=8,
             two_way=False,
             look=Look(colour=parameters["colour"], opacity=parameters["opacity"], lattice=parameters["lattice"]),
-            flesh_measures=[
-                FleshMeasure(Signal(name, "m²", f"cross-section of the {name}"), section(part))
-                for name, part in SECTIONS.items()
+            measures=[
+                *measures,
+                *(
+                    Measure(Signal(name, "m²", f"cross-section of the {name}"), section(part))
+                    for name, part in SECTIONS.items()
+                ),
             ],
             **rest,
         )

@@ -19,8 +19,9 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
-from vitruvian.scenes._mannequin import mannequin
-from vitruvian.scenes._water import Reading, TankSimulation, TankState
+from vitruvian.mesh.mannequin import mannequin
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.tank import TankState, TankSystem
 from vitruvian.water import RigidBody, Tank, follow
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
@@ -76,7 +77,7 @@ class Course:
 
 
 @dataclass
-class TowSimulation(TankSimulation):
+class TowSimulation(TankSystem):
     """A tank whose window follows its first body."""
 
     def step(self, state: TankState, controls: Any, time: float, dt: float) -> None:
@@ -107,12 +108,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     body = RigidBody.solid(parameters["shape"], np.asarray(vertices), faces, 1000.0, course=course)
     simulation = TowSimulation(
         tank, bodies=(body,),
-        readings=(
-            Reading(
+        measures=(
+            Measure(
                 Signal("drag", "N", "towing force, and people's passive drag", components=("towed", "people")), _drags
             ),
-            Reading(Signal("lift", "N", "vertical force"), lambda t, s: float(s.force[0, 5])),
-            Reading(Signal("tow_speed", "m/s", "towing speed"), lambda t, s: float(-s.bodies.velocity[0, 0])),
+            Measure(Signal("lift", "N", "vertical force"), lambda now: now.state.force[0, 5]),
+            Measure(Signal("tow_speed", "m/s", "towing speed"), lambda now: -now.state.bodies.velocity[0, 0]),
         ),
         cameras=(
             Camera("side", (0.5, -3.4, 1.3), (0.0, 0.0, -0.1), follow=parameters["shape"]),
@@ -159,7 +160,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     return report
 
 
-def _drags(tank: Tank, state: TankState) -> np.ndarray:
+def _drags(now: Now) -> np.ndarray:
+    state = now.state
     return np.array([state.force[0, 3], PASSIVE_DRAG * state.bodies.velocity[0, 0] ** 2])
 
 

@@ -21,7 +21,9 @@ import numpy as np
 from vitruvian.mesh import capsule, grid_faces, sphere
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import basis, transform_from_pose, uniform_knots
-from vitruvian.world.bones import BoneSimulation, Measure
+from vitruvian.systems.bones import BonesSystem
+from vitruvian.systems.layers import SurfaceLayer
+from vitruvian.systems.measures import Measure
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Mesh, Signal, Surface, SurfaceFrame
@@ -136,7 +138,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         vertices = np.stack([x, y, h], axis=-1) - BALL_RADIUS * normal
         return SurfaceFrame(vertices.reshape(-1, 3), values=(h - h.mean()).ravel())
 
-    simulation = BoneSimulation(
+    simulation = BonesSystem(
         skeleton,
         q=np.array([parameters["x"], parameters["y"]]),
         moving=lambda time: {"ball": wave_controls(wave, time, controls)},
@@ -150,7 +152,7 @@ def build(parameters: Mapping[str, Any]) -> World:
                 colour=(0.95, 0.93, 0.88),
             ),
         ),
-        surfaces=((_SURFACE, lambda now: shown(now.time)),),
+        layers=(SurfaceLayer(_SURFACE, lambda now: shown(now.time)),),
         measures=(
             Measure(Signal("place", "m", "coordinates of the ball", ("x", "y")), lambda now: now.q),
             Measure(Signal("height", "m", "height of the ball"), lambda now: now.poses[0, 2, 3]),

@@ -71,7 +71,7 @@ def _naturally_spaced(skeleton: Skeleton, n: int) -> Skeleton:
     That is Lee's natural parameterisation (6.4.1), with the metric that he recommends for dynamics. The kinetic energy
     of a sliding bone then no longer depends on where it is, so no velocity-squared force is left that a large explicit
     step could overshoot. Spaced by arc length both mechanisms do blow up at these steps, at once or for some starts."""
-    from vitruvian.scenes._curves import closed_spline
+    from vitruvian.spatial.curves import closed_spline
 
     builder = SkeletonBuilder(skeleton.gravity)
     for i, (name, joint, b) in enumerate(zip(skeleton.names, skeleton.joints, skeleton.bodies)):

@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 
 from vitruvian.anatomy import Body, human
+from vitruvian.anatomy.bound_skin import bound_skin
 from vitruvian.anatomy.density import balanced, breathing_skin, buoyancy
-from vitruvian.anatomy.skinning import BoundSkin, bound_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.couple.still_water import StillWater
 from vitruvian.skeleton import bone_poses
+from vitruvian.skin import BoundSkin
+from vitruvian.systems.swimmer import SwimmerSystem
 from vitruvian.water import Tank
-from vitruvian.world.swim import SwimSimulation
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -34,7 +35,7 @@ def let_go(lungs: str, water: StillWater | Tank | None = None) -> World:
     q, _, _ = StrokeMotion(body, load_stroke("crawl"), 0.0).sample(0.0)
     q[7:] = body.skeleton.neutral_q()[7:]
     q[2] -= 0.15 + buoyancy(body, skin, q).centre_of_mass[2]
-    world = World(SwimSimulation(body, skin, water=water or StillWater(), q=q, drawn=False), None, frame_rate=96.0)
+    world = World(SwimmerSystem(body, skin, water=water or StillWater(), q=q, drawn=False), None, frame_rate=96.0)
     world.start()
     return world
 

@@ -20,13 +20,13 @@ import numpy as np
 
 from vitruvian.anatomy.density import buoyancy
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.scenes._swim_drive import Course
+from vitruvian.control.swim.course import CourseActuation
+from vitruvian.systems.swimmer import SwimmerSystem, pool
 from vitruvian.verify._swim_bodies import lying_human
 from vitruvian.verify.book import Finding, worst
 from vitruvian.water import Tank, WaterState
 from vitruvian.water.forces import buoyancy_correction
 from vitruvian.water.pressure import THETA_MIN, Boundary, Projection
-from vitruvian.world.swim import SwimSimulation, pool
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -69,14 +69,14 @@ def swim_a_stroke(steps: int = round(96 / RATE), cell: float = CELL) -> Exchange
     q[2] -= 0.15 + buoyancy(body, skin, q).centre_of_mass[2]
     v[:6] = 0.0
     tank = pool(cell, size=TANK, boundaries={}, sponge=0.0)
-    simulation = SwimSimulation(body, skin, water=tank, q=q, v=v, muscles=False, drawn=False)
-    world = World(simulation, Course(motion), frame_rate=96.0)
+    simulation = SwimmerSystem(body, skin, water=tank, q=q, v=v, muscles=False, drawn=False)
+    world = World(simulation, CourseActuation(motion), frame_rate=96.0)
     world.start()
     out = Exchange()
     with _watched() as sums:
         for _ in range(steps):
             world.step()
-            out.booked.append(world.state.book.impulse_water.copy())
+            out.booked.append(world.state.book.impulse["water"].copy())
             out.correction.append(sums.correction.copy())
             out.water.append(sums.water.copy())
     if world.retried:

@@ -9,12 +9,12 @@ import numpy as np
 
 from vitruvian.anatomy.density import LUNGS, buoyancy
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
+from vitruvian.control.swim.course import CourseActuation
 from vitruvian.couple.still_water import StillWater
-from vitruvian.scenes._swim import momentum_gaps
-from vitruvian.scenes._swim_drive import Course
+from vitruvian.systems.swimmer import SwimmerSystem, pool
+from vitruvian.systems.swimmer_signals import momentum_gaps
 from vitruvian.verify._swim_bodies import displaced, let_go, lying_human
 from vitruvian.verify.book import Finding
-from vitruvian.world.swim import SwimSimulation, pool
 from vitruvian.world.world import World
 
 Array = np.ndarray
@@ -88,16 +88,16 @@ def booked_momentum() -> Finding:
     motion = StrokeMotion(body, load_stroke("butterfly"), 0.9)
     q, v, _ = motion.sample(0.0)
     q[2] -= 0.1 + buoyancy(body, skin, q).centre_of_mass[2]
-    simulation = SwimSimulation(body, skin, water=StillWater(), q=q, v=v, muscles=False, drawn=False)
-    world = World(simulation, Course(motion), frame_rate=96.0)
+    simulation = SwimmerSystem(body, skin, water=StillWater(), q=q, v=v, muscles=False, drawn=False)
+    world = World(simulation, CourseActuation(motion), frame_rate=96.0)
     world.start()
     momentum, given, received = [np.asarray(world.observe().signals["momentum"])], [np.zeros(3)], [np.zeros(3)]
     for _ in range(round(96 / 0.9)):
         world.step()
         book = world.state.book
         momentum.append(np.asarray(world.observe().signals["momentum"]))
-        given.append(book.impulse_water.copy())
-        received.append(book.impulse_water + book.impulse_weight)
+        given.append(book.impulse["water"].copy())
+        received.append(book.impulse["water"] + book.impulse["weight"])
     level, upright = momentum_gaps(np.array(momentum), np.array(given), np.array(received))
     return Finding.error(
         float(np.max([level, upright])), 0.01, "of what the water passed to and fro",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.water import (
-    BodyState,
     Boundary,
     RigidBodies,
     RigidBody,
+    RigidState,
     Tank,
     WaterState,
     fill,
@@ -35,7 +35,7 @@ def solid(name: str, shape: tuple, density: float, position: tuple, rotation: Ar
 
 def still(
     n: int, shape: tuple, position: tuple, density: float, *, level: float = 0.6, rotation: Array | None = None
-) -> tuple[Tank, RigidBodies, BodyState, WaterState, Boundary]:
+) -> tuple[Tank, RigidBodies, RigidState, WaterState, Boundary]:
     """A body held in calm water, n cells along a tank of 1 m."""
     tank = Tank((n, n, n), 1.0 / n, particles=0)
     bodies = RigidBodies([solid("body", shape, density, position, rotation)])

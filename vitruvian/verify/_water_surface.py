@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from vitruvian.scenes._water import TankState
 from vitruvian.scenes.dam_break import WIDTH, compare_front, front
+from vitruvian.systems.tank import TankState
 from vitruvian.verify._water_common import Array
 from vitruvian.verify.book import Finding, claim, worst
 from vitruvian.water import (
-    BodyState,
+    RigidState,
     Tank,
     fill,
     redistance,
@@ -96,7 +96,7 @@ def dam_break_front() -> Finding:
     tank = Tank((8 * n, 4, 4 * n), WIDTH / n)
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
     state = fill(tank, np.maximum(x - WIDTH, z - 2.0 * WIDTH))
-    none = BodyState(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)))
+    none = RigidState(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)))
     holder = TankState(state, none, np.zeros((0, 6)))
     times, fronts = [0.0], [WIDTH]
     while times[-1] < 0.29:

@@ -1,7 +1,7 @@
 """Incompressible flow with a free surface and moving bodies in it."""
 
 from vitruvian.water.anisotropic import spray_surface
-from vitruvian.water.bodies import BodyState, Mechanism, RigidBodies, RigidBody
+from vitruvian.water.bodies import Mechanism, RigidBodies, RigidBody, RigidState
 from vitruvian.water.distance import redistance
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
@@ -16,7 +16,7 @@ from vitruvian.water.window import check_inside, follow, move_window
 
 __all__ = [
     "WATER_DENSITY",
-    "BodyState",
+    "RigidState",
     "Boundary",
     "Links",
     "Mechanism",

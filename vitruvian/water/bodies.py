@@ -98,7 +98,7 @@ class RigidBody:
 
 
 @dataclass
-class BodyState:
+class RigidState:
     """Positions, rotations and velocities of all bodies."""
 
     position: Array  # centres of mass [m], shape (n, 3)
@@ -131,8 +131,8 @@ class RigidBodies:
                 raise InputError(f"{b.name}: a free body needs a positive mass and inertia")
         self._shapes = [SkinShape.build(b.name, b.faces, len(b.vertices), n) for n, b in enumerate(self.bodies)]
 
-    def start(self) -> BodyState:
-        state = BodyState(
+    def start(self) -> RigidState:
+        state = RigidState(
             np.array([b.position for b in self.bodies], float).reshape(-1, 3),
             np.array([quaternion_from_rotation(np.eye(3) if b.rotation is None else b.rotation) for b in self.bodies]),
             np.array([b.velocity for b in self.bodies], float).reshape(-1, 3),
@@ -141,10 +141,10 @@ class RigidBodies:
         self._drive(state, 0.0)
         return state
 
-    def rotation(self, state: BodyState, n: int) -> Array:
+    def rotation(self, state: RigidState, n: int) -> Array:
         return rotation_from_quaternion(state.quaternion[n])
 
-    def advance(self, state: BodyState, time: float, dt: float) -> None:
+    def advance(self, state: RigidState, time: float, dt: float) -> None:
         for n, b in enumerate(self.bodies):
             if b.course is not None:
                 continue
@@ -160,7 +160,7 @@ class RigidBodies:
                 self._stop_at_walls(state, n, dt)
         self._drive(state, time + dt)
 
-    def links(self, state: BodyState) -> Links:
+    def links(self, state: RigidState) -> Links:
         n = len(self.bodies)
         mobility = np.zeros((6 * n, 6 * n))
         for i, b in enumerate(self.bodies):
@@ -170,18 +170,18 @@ class RigidBodies:
                 mobility[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = np.eye(3) / b.mass
         return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility)
 
-    def skins(self, state: BodyState) -> list[Skin]:
+    def skins(self, state: RigidState) -> list[Skin]:
         return [
             Skin(shape, b.vertices @ self.rotation(state, n).T + state.position[n])
             for n, (b, shape) in enumerate(zip(self.bodies, self._shapes))
         ]
 
-    def receive(self, state: BodyState, impulses: Array) -> None:
+    def receive(self, state: RigidState, impulses: Array) -> None:
         change = (np.asarray(self.links(state).mobility) @ impulses.ravel()).reshape(-1, 6)
         state.spin += change[:, :3]
         state.velocity += change[:, 3:]
 
-    def _stop_at_walls(self, state: BodyState, n: int, dt: float) -> None:
+    def _stop_at_walls(self, state: RigidState, n: int, dt: float) -> None:
         """Inelastic contact without friction of the farthest vertex with each wall."""
         assert self.walls is not None
         R = self.rotation(state, n)
@@ -204,7 +204,7 @@ class RigidBodies:
             state.velocity[n] += impulse / self.bodies[n].mass * normal
             state.spin[n] += impulse * lever
 
-    def _drive(self, state: BodyState, time: float) -> None:
+    def _drive(self, state: RigidState, time: float) -> None:
         for n, b in enumerate(self.bodies):
             if b.course is not None:
                 position, velocity = b.course(time)

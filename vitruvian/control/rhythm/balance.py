@@ -23,9 +23,9 @@ import numba as nb
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import Diverged
-from vitruvian.muscle.implicit import BodyStepper
-from vitruvian.muscle.linear import cholesky, solve_cholesky
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 LIMBS = tuple(
@@ -80,8 +80,8 @@ class BodyBalance:
         k = len(self.rows)
         R, t, G = np.empty((m.n_muscles, k)), np.empty(k), np.empty((k, k))
         ok = _condense(
-            work.matrix.copy(), s.place, self.rows, force, acceleration, m.row_start, m.column, work.arms,
-            work.tension[2], R, t, G,
+            work.matrix.copy(), s.place, self.rows, force, acceleration, m.row_start, m.column, s.found.arms,
+            s.found.tension[2], R, t, G,
         )  # fmt: skip
         if not ok:
             raise Diverged("muscle control", "the step's matrix is not positive definite")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.anatomy.state import BodyState
-from vitruvian.control.computed_muscle import MuscleControls
+from vitruvian.control.controls import Controls
 from vitruvian.control.rhythm.generator import Rhythm, RhythmState
 from vitruvian.control.rhythm.lengths import MuscleKinematics
+from vitruvian.couple.state import BodyState
 from vitruvian.errors import InputError
 
 Array = np.ndarray
@@ -66,7 +66,7 @@ class RhythmControl:
     def start(self, rng: np.random.Generator) -> RhythmControlState:
         return RhythmControlState(self.rhythm.start(*self._begin))
 
-    def act(self, own: RhythmControlState, state: BodyState, time: float, dt: float) -> MuscleControls:
+    def act(self, own: RhythmControlState, state: BodyState, time: float, dt: float) -> Controls:
         while own.next_command < len(self.plan) and self.plan[own.next_command][0] <= time + 1e-9:
             self.plan[own.next_command][1](self.rhythm, own.rhythm)
             own.next_command += 1
@@ -82,7 +82,7 @@ class RhythmControl:
         pieces = max(1, int(np.ceil(dt / LONGEST - 1e-9)))
         for _ in range(pieces):
             self.rhythm.step(own.rhythm, dt / pieces)
-        return MuscleControls(excitation, np.zeros(6))
+        return Controls(excitation=excitation)
 
 
 def activation(

@@ -19,8 +19,8 @@ from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm.lengths import MuscleKinematics
 from vitruvian.errors import Diverged
 from vitruvian.muscle import moment_arms
-from vitruvian.muscle.linear import cholesky, solve_cholesky
 from vitruvian.skeleton import integrate, world_twists
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 BLUR = 1e-3  # e [m/rad]

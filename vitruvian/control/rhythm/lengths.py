@@ -17,8 +17,8 @@ import numpy as np
 
 from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm.motion import StrokeMotion
-from vitruvian.muscle.tree import BIAS, MOVING_WIDTH, VELOCITY, forward
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
+from vitruvian.skeleton.world_tree import BIAS, MOVING_WIDTH, VELOCITY, forward
 
 Array = np.ndarray
 

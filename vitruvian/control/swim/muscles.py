@@ -16,11 +16,13 @@ import numpy as np
 
 from vitruvian.anatomy.body import Body
 from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control.controls import Beat, Controls, Effort
 from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke, StrokeMotion, load_stroke
 from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance
 from vitruvian.control.rhythm.control import LONGEST, activation
 from vitruvian.control.rhythm.decode import LengthReader
-from vitruvian.control.swim.controls import Beat, Jump, Sense, SwimControls, WaterSense, as_it_is
+from vitruvian.control.senses import Felt, Sensed
+from vitruvian.control.swim.jump import Jump
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SplineRhythm
 from vitruvian.errors import InputError, unknown_name
@@ -36,7 +38,7 @@ class MuscleOwn:
     """What the actuation remembers."""
 
     rhythm: Any  # RhythmState or SplineState
-    felt: WaterSense
+    felt: Felt  # the water's push on each bone, shape (n_bones, 6)
     pose: Array  # that the lengths were last found to mean, shape (n_q,)
     pilot: PilotState | None = None
     next_command: int = 0
@@ -69,7 +71,6 @@ class MuscleActuation:
         rhythm: Rhythm | SplineRhythm | None = None,
         pilot: Pilot | None = None,
         plan: Sequence[tuple[float, Command]] = (),
-        sense: Sense = as_it_is,
     ):
         """strokes: further ones to learn, for switches. rhythm: one that has learned already. plan: commands at their
         times [s], see `pilot`."""
@@ -83,7 +84,7 @@ class MuscleActuation:
         stroke = load_stroke(stroke) if isinstance(stroke, str) else stroke
         if rhythm is None:
             rhythm = SplineRhythm(body, stroke) if control == "spline" else Rhythm.learn(body, [stroke, *strokes])
-        self.rhythm, self.pilot, self.sense, self.plan = rhythm, pilot, sense, checked_plan(plan)
+        self.rhythm, self.pilot, self.plan = rhythm, pilot, checked_plan(plan)
         self._begin = (stroke.name, rate, phase)
         self._kinematics = MuscleKinematics(body)
         self._still = np.zeros(body.skeleton.n_v)
@@ -93,12 +94,12 @@ class MuscleActuation:
         rhythm.start(*self._begin)  # a wrong stroke or rate is told here
 
     def start(self, rng: np.random.Generator) -> MuscleOwn:
-        felt = WaterSense(np.zeros((self.body.n_bones, 6)))
+        felt = Felt(np.zeros((self.body.n_bones, 6)))
         pilot = self.pilot.start() if self.pilot else None
         return MuscleOwn(self.rhythm.start(*self._begin), felt, self._pose.copy(), pilot)
 
-    def act(self, own: MuscleOwn, state: Any, time: float, dt: float) -> SwimControls:
-        now, wave = self.sense(state), own.rhythm
+    def act(self, own: MuscleOwn, state: Sensed, time: float, dt: float) -> Controls:
+        now, wave = state, own.rhythm
         before = wave.length.copy(), self.rhythm.rates(wave)
         give_commands(self, own, time)
         if self.pilot is not None and own.pilot is not None:
@@ -110,7 +111,7 @@ class MuscleActuation:
         pieces = max(1, int(np.ceil(dt / LONGEST - 1e-9)))
         for _ in range(pieces):
             self.rhythm.step(own.rhythm, dt / pieces)
-        return SwimControls(excitation, np.zeros_like(self._still), np.zeros(6), missing, at, beat=beat)
+        return Controls(excitation=excitation, effort=Effort(missing, at), beat=beat)
 
     def _excite(self, own: MuscleOwn, now: Any, wrench: Array, dt: float) -> tuple[Array, float, int]:
         """Excitations (n_muscles,), the largest torque that is lacking [N m], and its coordinate."""

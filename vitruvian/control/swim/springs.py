@@ -17,7 +17,7 @@ from itertools import count
 import numpy as np
 from numba import njit
 
-from vitruvian.muscle.linear import cholesky, solve_cholesky
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 ROUNDS = 12

@@ -20,16 +20,17 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.state import BodyState
 from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control.controls import Beat, Controls, Effort
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
-from vitruvian.control.swim.controls import Beat, Sense, SwimControls, WaterSense, as_it_is
+from vitruvian.control.senses import Felt, Sensed
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SETTLING
 from vitruvian.control.swim.springs import free_springs
+from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.torques import JointTorques
 from vitruvian.errors import InputError
-from vitruvian.muscle.implicit import BodyStepper
 
 Array = np.ndarray
 LOOSE = ("Rb", "Hyo", "Thy", "Man")  # left to their ligaments
@@ -58,7 +59,7 @@ class TorqueOwn:
     """What the actuation remembers."""
 
     rhythm: TorqueClock
-    felt: WaterSense
+    felt: Felt  # the water's push on each bone, shape (n_bones, 6)
     pilot: PilotState | None = None
     next_command: int = 0
 
@@ -78,12 +79,11 @@ class _Torques(ABC):
         water_lag: float | None = 0.0,
         pilot: Pilot | None = None,
         plan: Sequence[tuple[float, Command]] = (),
-        sense: Sense = as_it_is,
     ):
         """limited: no stronger than muscles. water_lag [s] with which the water is felt; None: not at all."""
         self.body, self.gains, self.limited, self.water_lag = body, gains or TorqueGains(), limited, water_lag
         self.motion = StrokeMotion(body, load_stroke(stroke) if isinstance(stroke, str) else stroke, rate, phase)
-        self.pilot, self.sense, self.plan = pilot, sense, checked_plan(plan)
+        self.pilot, self.plan = pilot, checked_plan(plan)
         s = body.skeleton
         driven = body.driven.copy()
         for bone in s.names:
@@ -108,11 +108,10 @@ class _Torques(ABC):
 
     def start(self, rng: np.random.Generator) -> TorqueOwn:
         clock = TorqueClock(self.motion.phase, self.motion.rate, self.motion.rate)
-        felt = WaterSense(np.zeros((self.body.n_bones, 6)))
+        felt = Felt(np.zeros((self.body.n_bones, 6)))
         return TorqueOwn(clock, felt, self.pilot.start() if self.pilot else None)
 
-    def act(self, own: TorqueOwn, state: Any, time: float, dt: float) -> SwimControls:
-        now = self.sense(state)
+    def act(self, own: TorqueOwn, now: Sensed, time: float, dt: float) -> Controls:
         give_commands(self, own, time)
         clock = own.rhythm
         q, slope, bend = self.motion.at(clock.phase)
@@ -130,25 +129,27 @@ class _Torques(ABC):
         return controls
 
     @abstractmethod
-    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> SwimControls:
+    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> Controls:
         """From errors of pose and velocity and the wanted acceleration, each (n_v,), to torques."""
 
-    def _controls(self, torque: Array, low: Array, high: Array) -> SwimControls:
+    def _controls(self, torque: Array, low: Array, high: Array) -> Controls:
         """torque, low, high: on the driven coordinates [N m], shape (n_driven,)."""
         given = np.clip(torque, low, high) if self.limited else torque
         full = np.zeros(self.body.skeleton.n_v)
         full[self.rows] = given
         lack = np.abs(given - torque)
         worst = int(np.argmax(lack))
-        return SwimControls(
-            np.zeros(self.body.muscles.n_muscles), full, np.zeros(6), float(lack[worst]), int(self.rows[worst])
+        return Controls(
+            excitation=np.zeros(self.body.muscles.n_muscles),
+            torque=JointTorques(full),
+            effort=Effort(float(lack[worst]), int(self.rows[worst])),
         )
 
 
 class InverseDynamicsActuation(_Torques):
     """Torques that give the joints the stroke's accelerations, corrected by what was missed."""
 
-    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> SwimControls:
+    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> Controls:
         g = self.gains
         wanted = a + g.stiffness * error + g.damping * lag
         demand = self.inverse.demand(now, wanted, dt, wrench=wrench)
@@ -164,13 +165,13 @@ class PdActuation(_Torques):
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         s = self.body.skeleton
-        now = BodyState.at_rest(self.body, self.motion.at(0.0)[0])
+        now = self.body.at_rest(self.motion.at(0.0)[0])
         demand = self.inverse.demand(now, np.zeros(s.n_v), 1e-3, wrench=now.wrench)
         low, high = _bounds(demand.map.row_start, demand.map.column, demand.map.value, len(self.rows))
         self.stiffness = 0.5 * (high - low) / self.gains.give  # [N m/rad], shape (n_driven,)
         self.damping = 2.0 * np.sqrt(self.stiffness * np.diag(demand.matrix)[self.rows])  # [N m s/rad]
 
-    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> SwimControls:
+    def _torques(self, now: Any, error: Array, lag: Array, a: Array, wrench: Array, dt: float) -> Controls:
         rows, K, D = self.rows, self.stiffness, self.damping
         # The step moves the pose by the present velocity, then by the new one: where the joints should be after both.
         torque = K * (error + 2.0 * dt * (lag + now.v))[rows] + D * (lag + dt * a)[rows]
@@ -184,7 +185,8 @@ class PdActuation(_Torques):
         out = self._controls(torque, low, high)
         soft = np.zeros((2, self.body.skeleton.n_v))
         soft[0, rows], soft[1, rows] = K * free, D * free
-        out.stiffness, out.damping = soft[0], soft[1]
+        assert out.torque is not None
+        out.torque.stiffness, out.torque.damping = soft[0], soft[1]
         return out
 
 

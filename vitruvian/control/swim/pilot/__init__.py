@@ -1,7 +1,7 @@
 """What steers a swimmer: reflexes for heading, roll, pitch and depth on top of the rhythm, and commands at their times.
 
 No stroke swims straight by itself, and no swimmer swims blind.
-    senses      what he feels of his course: means over a stroke
+    (`control.senses.course` is what he feels of his course: means over a stroke)
     reflexes    what he does about it: heading -> bank -> arms; pitch and depth -> arch; speed -> stroke rate
     posture     how bend, twist, arch and arms change joints and muscle lengths
     arms        a straight arm for sharp turns
@@ -25,19 +25,16 @@ from vitruvian.control.swim.pilot.follow import Pool, Target
 from vitruvian.control.swim.pilot.pilot import Pilot, PilotState
 from vitruvian.control.swim.pilot.posture import POSTURES, Postures
 from vitruvian.control.swim.pilot.reflexes import Reflexes
-from vitruvian.control.swim.pilot.senses import Course, Senses
 
 __all__ = [
     "ARMS",
     "POSTURES",
     "Command",
-    "Course",
     "Pilot",
     "PilotState",
     "Pool",
     "Postures",
     "Reflexes",
-    "Senses",
     "Target",
     "checked_plan",
     "give_commands",

@@ -1,4 +1,4 @@
-"""The pilot: feels the course (`senses`), answers (`reflexes`), and changes rhythm or posture accordingly."""
+"""The pilot: feels the course (`control.senses`), answers (`reflexes`), and changes rhythm or posture accordingly."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm import Rhythm, StrokeMotion, load_stroke
+from vitruvian.control.senses.course import FeltCourse, Senses, empty_trail, wrapped
 from vitruvian.control.swim.pilot.arms import ARMS, SLIDE, StraightArm
 from vitruvian.control.swim.pilot.follow import Pool, Target, heading_to
 from vitruvian.control.swim.pilot.posture import POSTURES, Postures
 from vitruvian.control.swim.pilot.reflexes import Reflexes, arch_for, arms_for, bank_wanted, pace_for
-from vitruvian.control.swim.pilot.senses import Course, Senses, empty_trail, wrapped
 from vitruvian.errors import unknown_name
 
 Array = np.ndarray
@@ -83,7 +83,7 @@ class Pilot:
 
     def feel(
         self, own: PilotState, now: Any, time: float, dt: float, clock: tuple[float, float], stroke: str = ""
-    ) -> Course:
+    ) -> FeltCourse:
         """Bring `own` up to date from the pose now.q; clock: phase (0..1) and rate [1/s] of the stroke."""
         g, (phase, rate) = self.reflexes, clock
         senses, _, supine = self.of(stroke or self.stroke)
@@ -134,7 +134,7 @@ class Pilot:
             own.held = own.held + (1.0 - np.exp(-dt / SLIDE)) * (wanted - own.held)
             self.arm.blend(own.held, now.q, error, v, a)
 
-    def _choose(self, own: PilotState, course: Course, phase: float) -> str:
+    def _choose(self, own: PilotState, course: FeltCourse, phase: float) -> str:
         assert self.arm is not None
         off = wrapped(own.wanted_heading - course.heading)
         return self.arm.choose(own.holding, off, course.roll, phase, self.reflexes)

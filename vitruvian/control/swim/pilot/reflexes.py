@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.control.swim.pilot.senses import Course, wrapped
+from vitruvian.control.senses.course import FeltCourse, wrapped
 
 Array = np.ndarray
 
@@ -46,7 +46,7 @@ class Reflexes:
     speed: float = 0.5  # stroke rate per speed missing [1/s per m/s], each second
 
 
-def bank_wanted(g: Reflexes, course: Course, heading: float, drift: float, dt: float) -> tuple[float, float]:
+def bank_wanted(g: Reflexes, course: FeltCourse, heading: float, drift: float, dt: float) -> tuple[float, float]:
     """Bank [rad], left side down, that leads to a heading [rad]; and the integral [rad] after dt [s]."""
     most = g.largest_bank
     off = wrapped(heading - course.heading)
@@ -56,12 +56,12 @@ def bank_wanted(g: Reflexes, course: Course, heading: float, drift: float, dt: f
     return float(np.clip(bank, -most, most)), drift
 
 
-def arms_for(g: Reflexes, course: Course, bank: float) -> float:
+def arms_for(g: Reflexes, course: FeltCourse, bank: float) -> float:
     """How far the arms' paths turn to the left [rad], for a bank [rad]."""
     return float(np.clip(g.bank * (course.roll - bank), -g.largest_arms, g.largest_arms))
 
 
-def arch_for(g: Reflexes, course: Course, height: float) -> float:
+def arch_for(g: Reflexes, course: FeltCourse, height: float) -> float:
     """How far the back arches [rad], for a height of the chest [m], nan for any."""
     arch = g.pitch * (g.level - course.pitch)
     if np.isfinite(height):
@@ -69,6 +69,6 @@ def arch_for(g: Reflexes, course: Course, height: float) -> float:
     return float(np.clip(arch, -g.largest_arch, g.largest_arch))
 
 
-def pace_for(g: Reflexes, course: Course, speed: float, rate: float, dt: float) -> float:
+def pace_for(g: Reflexes, course: FeltCourse, speed: float, rate: float, dt: float) -> float:
     """Stroke rate [1/s] after dt [s], for a speed [m/s]."""
     return float(np.clip(rate + g.speed * (speed - course.speed) * dt, 0.3, 1.6))

@@ -1,0 +1,249 @@
+"""Springs between bones (cartilage) and points of bones on the ground, within a step.
+
+A spring with a rest length pulls along its line; one without pulls its two points together in every direction alike. The
+ground pushes a point that is below it up, never down, and drags it sideways with a grip that slips at friction times
+the push. Both act on points, so their K and D reach the joints through the points' Jacobians.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from vitruvian.couple.step import BoneStep, System
+from vitruvian.skeleton import Skeleton
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """Points of bones that a level ground carries: a damped spring upwards, friction up to mu times its force."""
+
+    bones: tuple[str, ...] = ()
+    points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # [m] in the bones' frames, shape (n, 3)
+    radius: Array | float = 0.0  # of the ball about each point that touches [m], a number or shape (n,)
+    height: float = 0.0  # of the ground [m]
+    stiffness: float = 3e4  # [N/m] a point
+    damping: float = 300.0  # [N s/m]
+    friction: float = 0.9
+    grip: float = 300.0  # [N s/m] tangential, until it slips
+
+
+class LinkArrays(NamedTuple):
+    """Springs first, then contacts: points, numbers, and the coordinates that matter."""
+
+    bones: Array  # (n, 2)
+    points: Array  # (n, 2, 3)
+    numbers: Array  # (n, 3): stiffness, damping, rest length; contacts: stiffness, damping, height
+    start: Array  # (n + 1,)
+    column: Array
+    sign: Array
+    n_springs: int  # the rest are contacts
+    friction: float
+    grip: float
+
+
+class BoneLinks:
+    """A contributor: cartilage springs and ground contacts of one body; holds scratch memory, no state."""
+
+    account = "contact"
+
+    def __init__(self, step: BoneStep, contacts: Contacts | None = None):
+        self.contacts = contacts or Contacts()
+        self.arrays = _arrays(step.skeleton, self.contacts)
+        self.force = np.zeros((len(self.arrays.bones), 3))  # on the second end at the latest step, world axes [N]
+        self._rows = np.zeros((max(1, int(np.diff(self.arrays.start).max(initial=1))), 3))
+
+    @property
+    def ground(self) -> Array:
+        """The ground's force on each contact point at the latest step [N], world axes, shape (contacts, 3)."""
+        return self.force[self.arrays.n_springs :]
+
+    def add(self, system: System) -> None:
+        if len(self.force):
+            link_terms(
+                self.arrays, system.step.place, system.poses, system.screws, system.v, system.dt,
+                self._rows, self.force, system.force, system.matrix,
+            )  # fmt: skip
+
+    def work(self, system: System, gained: Array, middle: Array) -> float:
+        """Of the contacts; springs store what they take."""
+        if len(self.force) == self.arrays.n_springs:
+            return 0.0
+        return float(
+            contact_work(
+                self.arrays, system.poses, system.screws, system.v, gained, middle, system.dt, self._rows
+            )
+        )
+
+
+def _arrays(skeleton: Skeleton, contacts: Contacts) -> LinkArrays:
+    springs = skeleton.springs
+    n = len(springs)
+    bones = [tuple(b) for b in springs.bones] + [(-1, skeleton.index(b)) for b in contacts.bones]
+    points = np.zeros((len(bones), 2, 3))
+    points[:n] = springs.points if n else 0.0
+    if contacts.bones:
+        points[n:, 1] = contacts.points
+    numbers = np.zeros((len(bones), 3))
+    if n:
+        numbers[:n] = np.column_stack([springs.stiffness, springs.damping, springs.rest_length])
+    numbers[n:] = [contacts.stiffness, contacts.damping, contacts.height]
+    numbers[n:, 2] += contacts.radius
+    start, column, sign = [0], [], []
+    moved = np.concatenate([skeleton.supports, np.zeros((1, skeleton.n_v), dtype=bool)])  # bone -1 is the world
+    for a, b in bones:
+        far, near = np.flatnonzero(moved[b] & ~moved[a]), np.flatnonzero(moved[a] & ~moved[b])
+        column += [*far, *near]
+        sign += [1.0] * len(far) + [-1.0] * len(near)
+        start.append(len(column))
+    return LinkArrays(
+        bones=np.array(bones, dtype=np.int64).reshape(-1, 2),
+        points=points,
+        numbers=numbers,
+        start=np.array(start, dtype=np.int64),
+        column=np.array(column, dtype=np.int64),
+        sign=np.array(sign),
+        n_springs=n,
+        friction=contacts.friction,
+        grip=contacts.grip,
+    )
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@nb.njit(cache=True)
+def link_terms(links, place, poses, screws, v, h, rows, link_force, force, matrix):
+    """Force and matrix of all springs and contacts through their points' Jacobians."""
+    a, b, u, rate, f, g = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    K, D = np.empty((3, 3)), np.empty((3, 3))
+    for n in range(len(links.bones)):
+        _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate)
+        first, end = links.start[n], links.start[n + 1]
+        f[:], K[:], D[:] = 0.0, 0.0, 0.0
+        if n < links.n_springs:
+            for k in range(3):
+                u[k] = b[k] - a[k]
+            _spring(links.numbers[n], u, rate, f, K, D)
+        else:
+            _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
+        for k in range(3):
+            link_force[n, k] = f[k]
+            g[k] = f[k] - h * (K[k, 0] * rate[0] + K[k, 1] * rate[1] + K[k, 2] * rate[2])
+        for e in range(first, end):
+            c = links.column[e]
+            row = rows[e - first]
+            force[c] += row[0] * g[0] + row[1] * g[1] + row[2] * g[2]
+            rc = place[c]
+            if rc < 0:
+                continue
+            for k in range(3):
+                u[k] = 0.0
+                for j in range(3):
+                    u[k] += h * (D[k, j] + h * K[k, j]) * row[j]
+            for k in range(first, e + 1):
+                rk = place[links.column[k]]
+                if rk >= 0:
+                    other = rows[k - first]
+                    value = u[0] * other[0] + u[1] * other[1] + u[2] * other[2]
+                    if rc >= rk:
+                        matrix[rc, rk] += value
+                    else:
+                        matrix[rk, rc] += value
+
+
+@nb.njit(cache=True)
+def contact_work(links, poses, screws, v, gained, middle, h, rows):
+    """Work [J] of the ground as the step applied it: h (f - h K x' - (D + h K) dx') along the mean velocity."""
+    a, b, rate, f = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    K, D = np.empty((3, 3)), np.empty((3, 3))
+    more, mean = np.empty(3), np.empty(3)
+    total = 0.0
+    for n in range(links.n_springs, len(links.bones)):
+        _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate)
+        f[:], K[:], D[:] = 0.0, 0.0, 0.0
+        _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
+        more[:], mean[:] = 0.0, 0.0
+        first = links.start[n]
+        for e in range(first, links.start[n + 1]):
+            for k in range(3):
+                more[k] += rows[e - first, k] * gained[links.column[e]]
+                mean[k] += rows[e - first, k] * middle[links.column[e]]
+        for k in range(3):
+            total += h * (f[k] - h * K[k, k] * rate[k] - (D[k, k] + h * K[k, k]) * more[k]) * mean[k]
+    return total
+
+
+@nb.njit(cache=True)
+def _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate):
+    """Ends a, b [m] of link n, its Jacobian's rows, and how fast b moves against a [m/s]."""
+    _point(poses, links.bones[n, 0], links.points[n, 0], a)
+    _point(poses, links.bones[n, 1], links.points[n, 1], b)
+    first = links.start[n]
+    rate[:] = 0.0
+    for e in range(first, links.start[n + 1]):
+        c = links.column[e]
+        x = b if links.sign[e] > 0.0 else a
+        row, t = rows[e - first], screws[c]
+        row[0] = links.sign[e] * (t[3] + t[1] * x[2] - t[2] * x[1])
+        row[1] = links.sign[e] * (t[4] + t[2] * x[0] - t[0] * x[2])
+        row[2] = links.sign[e] * (t[5] + t[0] * x[1] - t[1] * x[0])
+        for k in range(3):
+            rate[k] += row[k] * v[c]
+
+
+@nb.njit(cache=True)
+def _spring(numbers, gap, rate, f, K, D):
+    """A spring with rest length pulls and damps along its line; one without (cartilage) in every direction alike."""
+    k, d, rest = numbers[0], numbers[1], numbers[2]
+    if rest == 0.0:
+        for i in range(3):
+            f[i] = -k * gap[i] - d * rate[i]
+            K[i, i], D[i, i] = k, d
+        return
+    length = np.sqrt(gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2])
+    if length == 0.0:
+        return  # no direction to push in
+    along = (gap[0] * rate[0] + gap[1] * rate[1] + gap[2] * rate[2]) / length
+    pull = k * (length - rest) + d * along
+    across = max(0.0, k * (1.0 - rest / length))
+    for i in range(3):
+        f[i] = -pull * gap[i] / length
+        K[i, i] = across
+        for j in range(3):
+            uu = gap[i] * gap[j] / (length * length)
+            K[i, j] += (k - across) * uu
+            D[i, j] = d * uu
+
+
+@nb.njit(cache=True)
+def _contact(numbers, friction, grip, z, rate, f, K, D):
+    """The ground pushes a point below it up, never down, and drags it sideways up to friction times that."""
+    depth = numbers[2] - z
+    if depth <= 0.0:
+        return
+    push = numbers[0] * depth - numbers[1] * rate[2]
+    if push <= 0.0:
+        return
+    slip = np.sqrt(rate[0] * rate[0] + rate[1] * rate[1])
+    drag = grip
+    if grip * slip > friction * push:
+        drag = friction * push / slip
+    f[0], f[1], f[2] = -drag * rate[0], -drag * rate[1], push
+    D[0, 0], D[1, 1] = drag, drag
+    K[2, 2], D[2, 2] = numbers[0], numbers[1]
+
+
+@nb.njit(cache=True)
+def _point(poses, bone, local, out):
+    if bone < 0:
+        out[0], out[1], out[2] = local[0], local[1], local[2]
+        return
+    T = poses[bone]
+    for k in range(3):
+        out[k] = T[k, 0] * local[0] + T[k, 1] * local[1] + T[k, 2] * local[2] + T[k, 3]

@@ -1,0 +1,166 @@
+"""What line muscles do to bones within a step.
+
+    f = -P t,   K = P diag(k) Pᵀ,   D = P diag(d) Pᵀ,      k = ∂t/∂l,  d = ∂t/∂l'        (Lee 2008, appendix A)
+
+with the moment arms P = ∂l/∂q and the tension t of every muscle. The stiff part of the force is t + h k l'. A negative
+slope is taken explicitly, since an implicit step needs a positive matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from vitruvian.couple.step import BoneStep, System
+from vitruvian.errors import InputError
+from vitruvian.muscle import MuscleModel, kernels
+from vitruvian.muscle.elements import tension_kernel
+
+Array = np.ndarray
+
+
+class Paths(NamedTuple):
+    """Where the lines run and which coordinates they cross; see `muscle.model`."""
+
+    offsets: Array
+    bone: Array
+    local: Array
+    row_start: Array
+    column: Array
+    row: Array  # place of each column in the matrix
+    segment_start: Array
+    segment_entry: Array
+    segment_sign: Array
+
+
+class MuscleResults(NamedTuple):
+    """What the latest step found, read by controllers."""
+
+    points: Array  # path points [m], shape (p, 3)
+    lines: Array
+    arms: Array  # ∂l/∂q [m], in the order of the model's columns
+    length: Array  # [m], shape (n_muscles,)
+    rate: Array  # [m/s], shape (n_muscles,)
+    tension: Array  # force, passive, capacity, stiffness, damping; shape (5, n_muscles)
+    pull: Array  # t + h k l' [N], shape (n_muscles,)
+    weight: Array  # h d + h² k [N s], shape (n_muscles,)
+
+
+class MuscleLines:
+    """The muscles of one body on one step's bones; holds scratch memory, no state."""
+
+    def __init__(self, step: BoneStep, muscles: MuscleModel):
+        if muscles.n_v != step.skeleton.n_v:
+            raise InputError(
+                f"muscles were built for {muscles.n_v} joint coordinates, the skeleton has {step.skeleton.n_v}"
+            )
+        m = self.model = muscles
+        self.paths = Paths(
+            m.offsets,
+            m.bone,
+            m.local,
+            m.row_start,
+            m.column,
+            step.place[m.column],
+            m.segment_start,
+            m.segment_entry,
+            m.segment_sign,
+        )
+        k = m.n_muscles
+        self.results = MuscleResults(
+            points=np.zeros_like(m.local),
+            lines=np.zeros((len(m.segment_start) - 1, 6)),
+            arms=np.zeros(len(m.column)),
+            length=np.zeros(k),
+            rate=np.zeros(k),
+            tension=np.zeros((5, k)),
+            pull=np.zeros(k),
+            weight=np.zeros(k),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MusclePull:
+    """All muscles at an activation (n_muscles,); active False: passive tissue alone, as stiff as the activation says."""
+
+    lines: MuscleLines
+    activation: Array
+    active: bool = True
+    account: str = "drive"
+
+    def add(self, system: System) -> None:
+        m = self.lines.model
+        muscle_terms(
+            self.lines.paths, self.lines.results, m.kind, m.table, system.poses, system.screws, system.v,
+            self.activation, system.dt, self.active, system.force, system.matrix,
+        )  # fmt: skip
+
+    def impulses(self, system: System, gained: Array) -> Array:
+        """Tension that the implicit step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""
+        r = self.lines.results
+        return system.dt * r.pull + r.weight * self._rates(gained)
+
+    def work(self, system: System, gained: Array, middle: Array) -> float:
+        return -float(self.impulses(system, gained) @ self._rates(middle))
+
+    def _rates(self, v: Array) -> Array:
+        """Lengthening [m/s] of each muscle at velocities v (n_v,)."""
+        out = np.zeros(self.lines.model.n_muscles)
+        kernels.rates(self.lines.paths.row_start, self.lines.paths.column, self.lines.results.arms, v, out)
+        return out
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@nb.njit(cache=True)
+def muscle_terms(paths, r, kind, table, poses, screws, v, activation, h, active, force, matrix):
+    """Lengths, arms and tensions at the present pose; force -= P pull, matrix += P diag(weight) Pᵀ."""
+    muscle_geometry(paths, r, poses, screws, v)
+    tension_kernel(kind, table, activation, r.length, r.rate, r.tension)
+    add_pull(paths, r, h, active, force, matrix)
+
+
+@nb.njit(cache=True)
+def muscle_geometry(paths, r, poses, screws, v):
+    p = paths
+    kernels.world_points(p.bone, p.local, poses, r.points)
+    kernels.lines(p.offsets, r.points, r.lines, r.length)
+    r.arms[:] = 0.0
+    kernels.moment_arms(p.segment_start, p.segment_entry, p.segment_sign, p.column, r.lines, screws, r.arms)
+    kernels.rates(p.row_start, p.column, r.arms, v, r.rate)
+
+
+@nb.njit(cache=True)
+def add_pull(paths, r, h, active, force, matrix):
+    t = r.tension
+    for m in range(len(r.pull)):
+        k = max(t[3, m], 0.0)
+        r.pull[m] = (t[0, m] if active else t[1, m]) + h * k * r.rate[m]
+        r.weight[m] = h * max(t[4, m], 0.0) + h * h * k
+    kernels.add_torques(paths.row_start, paths.column, r.arms, r.pull, force)
+    _add_products(paths.row_start, paths.row, r.arms, r.weight, matrix)
+
+
+@nb.njit(cache=True)
+def _add_products(row_start, row, arms, weight, out):
+    """Lower triangle of out += P diag(weight) Pᵀ.
+
+    Rows descend within a muscle (leaves come first), so that the first of a pair names the row and the second runs
+    along it."""
+    for m in range(len(weight)):
+        w = weight[m]
+        if w == 0.0:
+            continue
+        end = row_start[m + 1]
+        for i in range(row_start[m], end):
+            wi = w * arms[i]
+            if row[i] < 0 or wi == 0.0:
+                continue
+            line = out[row[i]]
+            for j in range(i, end):
+                if row[j] >= 0:
+                    line[row[j]] += wi * arms[j]

@@ -1,0 +1,91 @@
+"""A body's step: bones, line muscles, cartilage springs and ground contacts, and whatever else acts.
+
+The arrangement of `couple.step` that bodies and their controllers share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vitruvian.couple.books import Book
+from vitruvian.couple.links import BoneLinks, Contacts
+from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, MuscleResults
+from vitruvian.couple.step import BoneStep, Contributor, System
+from vitruvian.couple.torques import AppliedTorques, JointTorques
+from vitruvian.couple.wrenches import Wrenches, joint_forces_of
+from vitruvian.muscle import MuscleModel
+from vitruvian.skeleton import Skeleton
+
+Array = np.ndarray
+
+
+class BodyStepper:
+    """The step of one skeleton with muscles; holds scratch memory, no state."""
+
+    def __init__(
+        self, skeleton: Skeleton, muscles: MuscleModel, *, held: Array | None = None, contacts: Contacts | None = None
+    ):
+        """held: joint coordinates kept still (a fixed pelvis), bool, shape (n_v,)."""
+        self.skeleton, self.muscles = skeleton, muscles
+        self.bones = BoneStep(skeleton, held=held)
+        self.lines = MuscleLines(self.bones, muscles)
+        self.links = BoneLinks(self.bones, contacts)
+        self.held, self.free, self.place = self.bones.held, self.bones.free, self.bones.place
+
+    def twin(self) -> BodyStepper:
+        """Another stepper of the same body with scratch of its own, for a controller to think with."""
+        return BodyStepper(self.skeleton, self.muscles, held=self.held, contacts=self.links.contacts)
+
+    @property
+    def found(self) -> MuscleResults:
+        """Lengths, moment arms and tensions of the muscles at the latest assembly."""
+        return self.lines.results
+
+    def assemble(
+        self,
+        q: Array,
+        v: Array,
+        activation: Array,
+        dt: float,
+        others: Sequence[Contributor] = (),
+        *,
+        load: Array | None = None,
+        active: bool = True,
+    ) -> System:
+        """The system of a step of dt [s] at (q, v); see `BoneStep.assemble`. others: contributors beside muscles,
+        springs and contacts; active False: without the muscles' active force."""
+        own: tuple[Contributor, ...] = (MusclePull(self.lines, activation, active), self.links)
+        return self.bones.assemble(q, v, dt, (*own, *others), load=load)
+
+    def step(
+        self,
+        q: Array,
+        v: Array,
+        activation: Array,
+        dt: float,
+        others: Sequence[Contributor] = (),
+        *,
+        load: Array | None = None,
+        wrench: Array | None = None,
+        torque: Array | JointTorques | None = None,
+        book: Book | None = None,
+    ) -> tuple[Array, Array]:
+        """(q, v) after dt [s]. wrench: on each bone in its own frame (moment, force), shape (n_bones, 6); torque: on
+        the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked."""
+        more: list[Contributor] = []
+        if torque is not None:
+            given = torque if isinstance(torque, JointTorques) else JointTorques(torque)
+            more.append(AppliedTorques(given, (q, v)))
+        if wrench is not None:
+            more.append(Wrenches(wrench))
+        system = self.assemble(q, v, activation, dt, (*more, *others), load=load)
+        q_new, v_new = self.bones.solve(system)
+        if book is not None:
+            system.book_work(book, v_new)
+        return q_new, v_new
+
+    def wrench_forces(self, wrench: Array) -> Array:
+        """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), at the latest assembly."""
+        return joint_forces_of(self.bones.system, wrench)

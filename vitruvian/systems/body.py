@@ -1,0 +1,174 @@
+"""A body: bones and muscles stepped together, things held, pushes, ground contact; muscles drawn as lines.
+
+    world = World(BodySystem(human()), controller, frame_rate=60, substeps=8)
+
+Every step is the one of `couple.step`. Honours the controls `excitation`, `torque` and, with a free pelvis, `root_force`;
+without controls the body is let go. Without activation dynamics, activation is the excitation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vitruvian.anatomy import Body
+from vitruvian.anatomy.fingers import gripping
+from vitruvian.control.controls import Controls, honoured
+from vitruvian.couple.books import Book
+from vitruvian.couple.links import Contacts
+from vitruvian.couple.state import BodyState
+from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.torques import JointTorques
+from vitruvian.errors import Diverged, InputError
+from vitruvian.muscle import ActivationDynamics
+from vitruvian.systems.layers import Drawn, body_layers
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
+from vitruvian.world.stage import Camera, Mesh, Signal
+
+Array = np.ndarray
+CAMERAS = (
+    Camera("front", (0.66, -4.31, 1.3), (0.0, 0.0, 0.95)),
+    Camera("side", (4.31, -0.66, 1.3), (0.0, 0.0, 0.95)),
+    Camera("back", (-0.66, 4.31, 1.39), (0.0, 0.0, 0.95)),
+    Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
+)
+FASTEST = 1e4  # [rad/s, m/s] a body that moves faster has diverged
+ACCOUNTS = ("drive", "push", "joints", "contact", "flesh")
+
+
+class BodySystem(Drawn):
+    """See `world.simulation.Simulation`; the state is a `BodyState`."""
+
+    def __init__(
+        self,
+        body: Body,
+        q: Array | None = None,
+        *,
+        pelvis: str = "fixed",
+        held: Sequence[Held] = (),
+        pushes: Sequence[Push] = (),
+        contacts: Contacts | None = None,
+        dynamics: ActivationDynamics | None = None,
+        measures: Sequence[Measure] = (),
+        meshes: Sequence[Mesh] = (),
+        cameras: Sequence[Camera] = CAMERAS,
+        ground: float | None = 0.0,
+        grips: Sequence[str] = (),
+        drawn: bool = True,
+        still: Array | None = None,
+        books: bool = False,
+    ):
+        """pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
+        (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
+        surfaces. books: whether the work of everything that acts is booked and a signal."""
+        if pelvis not in ("fixed", "free"):
+            raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
+        self.body, self.skeleton = body, body.skeleton
+        self.q0 = body.default_q if q is None else q
+        self.held, self.pushes, self.dynamics, self.books = tuple(held), tuple(pushes), dynamics, books
+        fixed = np.zeros(body.skeleton.n_v, dtype=bool)
+        fixed[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
+        self.honours = ("excitation", "torque") + (("root_force",) if body.free_root and pelvis == "free" else ())
+        if still is not None:
+            fixed |= still
+        self.stepper = BodyStepper(body.skeleton, body.muscles, held=fixed, contacts=contacts)
+        for bone in [h.bone for h in self.held] + [p.bone for p in self.pushes]:
+            body.skeleton.index(bone)
+        self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
+        self.layers = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
+        self.measures = (*MEASURES, *(WORK if books else ()), *measures)
+        self.cameras, self.ground = tuple(cameras), ground
+
+    def start(self, rng: np.random.Generator) -> BodyState:
+        state = self.body.at_rest(self.q0)
+        if self.books:
+            state.book = Book.open(ACCOUNTS)
+        self.surround(state, 0.0)
+        return state
+
+    def step(self, state: BodyState, controls: Controls | None, time: float, dt: float) -> None:
+        s = self.body.skeleton
+        given = honoured(controls, self.honours, "this body", n_muscles=len(state.activation), n_v=s.n_v)
+        if given.excitation is not None:
+            if self.dynamics is None:
+                state.activation = given.excitation.copy()
+            else:
+                state.activation = self.dynamics.step(state.activation, given.excitation, dt)
+        torque = given.torque
+        if given.root_force is not None and given.root_force.any():
+            root = np.zeros(s.n_v)
+            root[:6] = given.root_force
+            torque = JointTorques(root) if torque is None else JointTorques(
+                torque.torque + root, torque.stiffness, torque.damping
+            )  # fmt: skip
+        self.advance(state, time, dt, torque)
+        if not np.isfinite(state.v).all() or np.abs(state.v).max() > FASTEST:
+            worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > FASTEST)))
+            raise Diverged(self.body.coordinate_names[worst], "moves faster than 10 000 rad/s")
+        self.surround(state, time + dt)
+
+    def advance(self, state: BodyState, time: float, dt: float, torque: JointTorques | None) -> None:
+        """Bones one step on; a body in its flesh does it otherwise."""
+        state.q, state.v = self.stepper.step(
+            state.q, state.v, state.activation, dt, load=state.load, torque=torque,
+            wrench=state.wrench if state.wrench.any() else None, book=state.book if self.books else None,
+        )  # fmt: skip
+
+    def surround(self, state: BodyState, time: float) -> None:
+        """What is held and pushed at `time` [s], into the state."""
+        state.load[:] = 0.0
+        state.wrench[:] = 0.0
+        add_held(self.skeleton, self.held, time, state.load)
+        add_pushes(self.skeleton, self.pushes, state.q, time, state.wrench)
+
+    def with_fists(self, poses: Array) -> Array:
+        """Bones (n_bones, 4, 4) with fingers closed round what is held."""
+        if self._fists:
+            poses = poses.copy()
+            for hand, fingers in self._fists:
+                for bone, local in fingers.items():
+                    poses[bone] = poses[hand] @ local
+        return poses
+
+
+def _activation(now: Now) -> Array:
+    a = now.state.activation
+    return np.array([a.mean(), a.max(initial=0.0)])
+
+
+def _power(now: Now) -> float:
+    state, stepper = now.state, now.system.stepper
+    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load)
+    return -float(stepper.found.tension[0] @ stepper.found.rate)
+
+
+def _missing_at(now: Now) -> float:
+    """The bone at whose joint most torque is missing, -1 for none."""
+    coordinate = -1 if now.controls is None else now.controls.effort.missing_at
+    return float(np.searchsorted(now.skeleton.v_start, coordinate, "right") - 1) if coordinate >= 0 else -1.0
+
+
+MEASURES = (
+    Measure(Signal("activation", "1", "muscle activation", ("mean", "largest")), _activation),
+    Measure(Signal("muscle_power", "W", "power that muscles deliver"), _power),
+    Measure(
+        Signal("missing_torque", "N m", "largest joint torque that muscles cannot give"),
+        lambda now: 0.0 if now.controls is None else now.controls.effort.missing,
+    ),
+    Measure(
+        Signal("missing_at", "1", "bone at whose joint it lacks, as numbered in the recording; -1 for none"),
+        _missing_at,
+    ),
+    Measure(
+        Signal("tone_share", "1", "share of the coactivation asked for that fits below full activation"),
+        lambda now: 1.0 if now.controls is None else now.controls.effort.share,
+    ),
+)
+WORK = (
+    Measure(
+        Signal("work", "J", "work on the bones so far", ACCOUNTS),
+        lambda now: [now.state.book.work[account] for account in ACCOUNTS],
+    ),
+)

@@ -1,0 +1,136 @@
+"""Several systems side by side in one recording: they do not touch, and are shown apart.
+
+    LanesSystem({"muscles": one, "torques": other}, apart=(2.4, 0, 0)) under LanesController([...])
+
+Controls are a list, one for each lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vitruvian.control.controls import Controls
+from vitruvian.errors import InputError
+from vitruvian.systems.layers import Drawn
+from vitruvian.world.stage import Camera, Frame, Signal, Stage
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class LaneSignal:
+    """A signal of each lane and how it is taken from that lane's own signals."""
+
+    signal: Signal  # called name_LANE in the recording; "%" in its title stands for the lane
+    of: Callable[[Mapping[str, float | Array]], Any]
+
+
+@dataclass
+class LanesState:
+    lanes: list[Any]
+
+
+class LanesSystem:
+    """A `Simulation` of systems that do not touch; lane n is shown n times `apart` [m] (3,) from `first` [m]."""
+
+    def __init__(
+        self,
+        systems: Mapping[str, Drawn],
+        apart: Sequence[float],
+        *,
+        first: Sequence[float] = (0.0, 0.0, 0.0),
+        signals: Sequence[LaneSignal] | None = None,
+        bodies: bool = True,
+        naming: str = "{lane} {name}",
+        cameras: Sequence[Camera] = (),
+    ):
+        """signals: of each lane; all of its own, under its name, if None. bodies: whether rigid bodies are shown.
+        naming: what a thing or signal of a lane is called."""
+        if not systems:
+            raise InputError("lanes: at least one system is needed")
+        self.systems, self.cameras = dict(systems), tuple(cameras)
+        self.offsets = [np.asarray(first, float) + n * np.asarray(apart, float) for n in range(len(self.systems))]
+        self.signals, self.bodies, self.naming = signals, bodies, naming
+
+    def start(self, rng: np.random.Generator) -> LanesState:
+        return LanesState([s.start(rng) for s in self.systems.values()])  # type: ignore[attr-defined]
+
+    def step(self, state: LanesState, controls: Sequence[Controls | None], time: float, dt: float) -> None:
+        for system, lane, control in zip(self.systems.values(), state.lanes, controls, strict=True):
+            system.step(lane, control, time, dt)  # type: ignore[attr-defined]
+
+    def stage(self) -> Stage:
+        bodies, meshes, surfaces, lines, points, signals = [], [], [], [], [], []
+        for lane, system in self.systems.items():
+            part, call = system.stage(), lambda name, lane=lane: self.naming.format(lane=lane, name=name)
+            if self.bodies:
+                bodies += [call(b) for b in part.bodies]
+                meshes += [replace(m, name=call(m.name), body=call(m.body)) for m in part.meshes]
+            surfaces += [replace(s, name=call(s.name)) for s in part.surfaces]
+            lines += [replace(s, name=call(s.name)) for s in part.lines]
+            points += [replace(s, name=call(s.name)) for s in part.points]
+            signals += self._declared(lane, part.signals)
+        return Stage(
+            tuple(bodies), tuple(meshes), tuple(surfaces), tuple(lines), tuple(points), tuple(signals), self.cameras, None
+        )
+
+    def observe(self, state: LanesState, controls: Any, time: float) -> Frame:
+        given = [None] * len(self.systems) if controls is None else controls
+        poses, signals, surfaces, lines, points = [], {}, {}, {}, {}
+        for n, (lane, system) in enumerate(self.systems.items()):
+            frame, aside = system.observe(state.lanes[n], given[n], time), self.offsets[n]
+
+            def call(name: str, lane: str = lane) -> str:
+                return self.naming.format(lane=lane, name=name)
+
+            if self.bodies:
+                placed = frame.poses.copy()
+                placed[:, :3] += aside
+                poses.append(placed)
+            surfaces |= {call(k): replace(v, vertices=v.vertices + aside) for k, v in frame.surfaces.items()}
+            lines |= {call(k): replace(v, points=v.points + aside) for k, v in frame.lines.items()}
+            points |= {call(k): v + aside for k, v in frame.points.items()}
+            signals |= self._read(lane, frame.signals)
+        return Frame(np.concatenate([np.zeros((0, 7)), *poses]), signals, surfaces, lines, points)
+
+    def _declared(self, lane: str, own: Sequence[Signal]) -> list[Signal]:
+        if self.signals is None:
+            return [replace(s, name=self.naming.format(lane=lane, name=s.name)) for s in own]
+        return [
+            replace(s.signal, name=f"{s.signal.name}_{lane}", title=s.signal.title.replace("%", lane))
+            for s in self.signals
+        ]
+
+    def _read(self, lane: str, own: Mapping[str, float | Array]) -> dict[str, float | Array]:
+        if self.signals is None:
+            return {self.naming.format(lane=lane, name=k): v for k, v in own.items()}
+        out: dict[str, float | Array] = {}
+        for s in self.signals:
+            value = np.asarray(s.of(own), float)
+            out[f"{s.signal.name}_{lane}"] = value.copy() if s.signal.components else float(value)
+        return out
+
+
+@dataclass
+class LanesOwn:
+    lanes: list[Any]
+
+
+class LanesController:
+    """A controller for each lane, or None."""
+
+    def __init__(self, controllers: Sequence[Any]):
+        self.controllers = list(controllers)
+
+    def start(self, rng: np.random.Generator) -> LanesOwn:
+        return LanesOwn([None if c is None else c.start(rng) for c in self.controllers])
+
+    def act(self, own: LanesOwn, state: LanesState, time: float, dt: float) -> list[Controls | None]:
+        return [
+            None if c is None else c.act(mine, lane, time, dt)
+            for c, mine, lane in zip(self.controllers, own.lanes, state.lanes, strict=True)
+        ]

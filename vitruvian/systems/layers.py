@@ -1,0 +1,232 @@
+"""What can be seen of a system, drawn once for all: bones, muscles, skin, tissue, water.
+
+A layer declares its part of the stage and draws its part of a frame. A system is a list of layers and measures; `Drawn`
+puts them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from vitruvian.anatomy import Body
+from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
+from vitruvian.muscle import path_points
+from vitruvian.systems.measures import Measure, Now, read
+from vitruvian.water import Tank, spray_surface, surface_mesh
+from vitruvian.world.stage import (
+    WATER,
+    Camera,
+    Frame,
+    Lines,
+    LinesFrame,
+    Mesh,
+    Points,
+    Stage,
+    Surface,
+    SurfaceFrame,
+)
+
+Array = np.ndarray
+SPRAY = (0.75, 0.87, 0.95)
+
+
+class Layer(Protocol):
+    """A part of what can be seen."""
+
+    def stage(self) -> Stage:
+        """What it declares; only its own fields are filled."""
+        ...
+
+    def frame(self, now: Now) -> Frame:
+        """What it looks like now."""
+        ...
+
+
+class Drawn:
+    """A system's `stage` and `observe`, from its layers and measures."""
+
+    layers: Sequence[Layer] = ()
+    measures: Sequence[Measure] = ()
+    cameras: Sequence[Camera] = ()
+    ground: float | None = None  # height [m] at which a ground plane is drawn, None for none
+
+    def stage(self) -> Stage:
+        """What can be seen and plotted."""
+        parts = [layer.stage() for layer in self.layers]
+        return Stage(
+            bodies=tuple(x for p in parts for x in p.bodies),
+            meshes=tuple(x for p in parts for x in p.meshes),
+            surfaces=tuple(x for p in parts for x in p.surfaces),
+            lines=tuple(x for p in parts for x in p.lines),
+            points=tuple(x for p in parts for x in p.points),
+            signals=tuple(m.signal for m in self.measures),
+            cameras=tuple(self.cameras),
+            ground=self.ground,
+        )
+
+    def observe(self, state: Any, controls: Any, time: float) -> Frame:
+        """What is to be seen and plotted at `time` [s]."""
+        now = Now(self, state, controls, time)
+        parts = [layer.frame(now) for layer in self.layers]
+        return Frame(
+            poses=np.concatenate([np.zeros((0, 7)), *(p.poses for p in parts)]),
+            signals=read(self.measures, now),
+            surfaces={k: v for p in parts for k, v in p.surfaces.items()},
+            lines={k: v for p in parts for k, v in p.lines.items()},
+            points={k: v for p in parts for k, v in p.points.items()},
+        )
+
+
+@dataclass(frozen=True)
+class BodiesLayer:
+    """Rigid bodies: their meshes, and poses(now) -> (x, y, z, qw, qx, qy, qz) of each, shape (n, 7)."""
+
+    names: Sequence[str]
+    meshes: Callable[[], Sequence[Mesh]]  # asked for when the stage is set
+    poses: Callable[[Now], Array]
+
+    def stage(self) -> Stage:
+        return Stage(bodies=tuple(self.names), meshes=tuple(self.meshes()))
+
+    def frame(self, now: Now) -> Frame:
+        return Frame(poses=np.asarray(self.poses(now), float).reshape(-1, 7))
+
+
+@dataclass(frozen=True)
+class SurfaceLayer:
+    """A surface that moves."""
+
+    surface: Surface
+    at: Callable[[Now], SurfaceFrame]
+
+    def stage(self) -> Stage:
+        return Stage(surfaces=(self.surface,))
+
+    def frame(self, now: Now) -> Frame:
+        return Frame(surfaces={self.surface.name: self.at(now)})
+
+
+@dataclass(frozen=True)
+class LinesLayer:
+    """Lines that move."""
+
+    lines: Lines
+    at: Callable[[Now], LinesFrame]
+
+    def stage(self) -> Stage:
+        return Stage(lines=(self.lines,))
+
+    def frame(self, now: Now) -> Frame:
+        return Frame(lines={self.lines.name: self.at(now)})
+
+
+@dataclass(frozen=True)
+class PointsLayer:
+    """Points whose number may change."""
+
+    points: Points
+    at: Callable[[Now], Array]
+
+    def stage(self) -> Stage:
+        return Stage(points=(self.points,))
+
+    def frame(self, now: Now) -> Frame:
+        return Frame(points={self.points.name: np.asarray(self.at(now), float)})
+
+
+# --- bones and muscles ---------------------------------------------------------------------------------------------
+
+
+def body_layers(
+    body: Body,
+    *,
+    meshes: Sequence[Mesh] = (),
+    drawn: bool = True,
+    poses: Callable[[Now], Array] = lambda now: now.poses,
+    activation: Callable[[Now], Array] = lambda now: now.state.activation,
+    value: str = "activation",
+) -> list[Layer]:
+    """Bones and muscle lines. drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
+    (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,)."""
+
+    def shown() -> list[Mesh]:
+        surfaces = bone_surfaces(body, fallback=True).items() if drawn else ()
+        return [*meshes, *(Mesh(bone, bone, vertices, faces) for bone, (vertices, faces) in surfaces)]
+
+    m = body.muscles
+    lines = Lines("muscles", m.offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0))
+    return [
+        BodiesLayer(body.skeleton.names, shown, lambda now: as_poses(poses(now))),
+        LinesLayer(lines, lambda now: LinesFrame(path_points(m, now.poses), activation(now).copy())),
+    ]
+
+
+def as_poses(transforms: Array) -> Array:
+    """Transforms (n, 4, 4) as (x, y, z, qw, qx, qy, qz), shape (n, 7)."""
+    turns = Rotation.from_matrix(transforms[:, :3, :3]).as_quat(scalar_first=True)
+    return np.concatenate([transforms[:, :3, 3], turns], axis=1)
+
+
+def muscle_radii(body: Body) -> Array:
+    """Radius [m] to draw each muscle with, shape (n_muscles,): half that of its cross-section, 0.7 to 7 mm."""
+    return np.clip(0.5 * np.sqrt(body.muscles.pcsa / np.pi), 0.0007, 0.007)
+
+
+# --- tissue --------------------------------------------------------------------------------------------------------
+
+
+COLOURS = {  # of tissue: what its values mean, their unit, and the end of their scale
+    "none": ("", "", 0.0),
+    "strain": ("strain", "", 0.5),
+    "pressure": ("pressure", "kPa", 100.0),
+    "activation": ("activation", "", 1.0),
+}
+
+
+def tissue_surface(surface: Surface, colour: str, limit: float | None = None) -> Surface:
+    """A surface whose values are a tissue's `colour`, a key of COLOURS; limit: the end of its scale."""
+    value, unit, usual = COLOURS[colour]
+    end = usual if limit is None else limit
+    span = (-end, end) if colour == "pressure" else (0.0, max(end, 1e-9))
+    return replace(surface, value=value, unit=unit, value_range=span)
+
+
+def tissue_values(model: FleshModel, flesh: FleshState, colour: str, activation: Array | None) -> Array | None:
+    """What colours the tissue, at its nodes (n_nodes,), None for nothing; activation: of its muscles."""
+    if colour == "none":
+        return None
+    if colour == "strain":
+        of_cell = cell_strain(model.lattice, flesh.x)
+    elif colour == "pressure":
+        of_cell = -1e-3 * (flesh.pressure + model.moduli[:, 4])
+    else:
+        of_cell = model.muscles.cell_activation(np.zeros(0) if activation is None else activation)
+    return node_values(model.lattice, of_cell)
+
+
+# --- water ---------------------------------------------------------------------------------------------------------
+
+
+def water_layers(tank: Tank, *, closed: bool = False, opacity: float = 0.45) -> list[Layer]:
+    """Surface and spray of simulated water, which the state holds as `water`; closed: draw its sides as well."""
+
+    def spray(now: Now) -> SurfaceFrame:
+        water = now.state.water
+        return SurfaceFrame(
+            *spray_surface(water.spray, water.spray_volume, 2.0 * tank.cell, finest=0.2 * tank.cell)
+        )
+
+    return [
+        SurfaceLayer(
+            Surface("water", None, layer="water", colour=WATER, opacity=opacity),
+            lambda now: SurfaceFrame(*surface_mesh(tank, now.state.water, closed=closed)),
+        ),
+        SurfaceLayer(Surface("spray surface", None, layer="water", colour=SPRAY, opacity=0.8), spray),
+        PointsLayer(Points("spray", radius=0.12 * tank.cell), lambda now: now.state.water.spray.copy()),
+    ]
