@@ -5,9 +5,9 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.anatomy.fingers import finger_names, gripping
-from vitruvian.scenes._body import BAR, GRIP
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import BodySystem
+from vitruvian.systems.things import BAR, GRIP
 
 
 @pytest.fixture(scope="module")

@@ -75,13 +75,13 @@ def test_a_load_is_sensed_as_one_minus_the_exponential_of_time_over_lag(body, mo
     own, state = control.start(np.random.default_rng(0)), simulation.start(np.random.default_rng(0))
     dt, seen = 0.005, []
     for k in range(100):
-        simulation._surroundings(state, k * dt)
+        simulation.surround(state, k * dt)
         control.act(own, state, k * dt, dt)
-        seen.append(own.sensed_load[hand, 0])
+        seen.append(own.load.value[hand, 0])
     t = np.arange(1, 101) * dt  # sensed at the end of the step
     expected = np.where(t > 0.1 + 1e-9, 2.0 * (1.0 - np.exp(-(t - 0.1) / lag)), 0.0)
     assert seen == pytest.approx(expected, abs=1e-9)
-    assert own.sensed_load[body.skeleton.index("Ul_l"), 0] == pytest.approx(1.0)  # there from the start: known
+    assert own.load.value[body.skeleton.index("Ul_l"), 0] == pytest.approx(1.0)  # there from the start: known
 
 
 def test_torque_that_muscles_cannot_give_is_recorded_with_its_joint(body, motion):

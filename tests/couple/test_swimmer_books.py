@@ -5,12 +5,11 @@ of the new one."""
 
 import numpy as np
 import pytest
-from vitruvian.couple.actuation import JointTorques
-from vitruvian.couple.swimmer_state import Book, SwimmerState
 
 from vitruvian.anatomy import human
 from vitruvian.couple.body_water import BodyInWater
 from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.torques import JointTorques
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder, path_points
 from vitruvian.skeleton import bone_poses, integrate
@@ -29,16 +28,14 @@ def _stepped(body, muscles, actuation, activation):
     middle = bone_poses(s, body.default_q)[s.index("T6"), :3, 3]
     half = np.array([0.0, 0.0, 0.4])
     x, f = capsule(middle - half, middle + half, 0.2, sides=8)
-    skin = bind(body, np.asarray(x), np.asarray(f), ("T6",), np.ones((len(x), 1)))
+    skin = bind(s, body.default_q, np.asarray(x), np.asarray(f), ("T6",), np.ones((len(x), 1)))
     mechanism = BodyInWater(BodyStepper(s, muscles), skin)
-    q, zeros = body.default_q.copy(), np.zeros((s.n_bones, 6))
-    state = SwimmerState(
-        q, np.zeros(s.n_v), activation, np.zeros((s.n_bones, 10)), zeros, zeros.copy(), np.zeros(s.n_v),
-        np.zeros((1, 6)), np.zeros(s.n_v), Book(),
-    )  # fmt: skip
-    mechanism.begin(state, actuation)
-    mechanism.advance(state, 0.0, H)
-    mechanism.end(state, H)
+    q = body.default_q.copy()
+    state = mechanism.start(q)
+    state.activation = activation
+    wading = mechanism.begin(state, actuation)
+    wading.advance(state, 0.0, H)
+    wading.end(H)
     return q, state
 
 
@@ -49,10 +46,10 @@ def test_springs_are_booked_as_they_gave_way_and_joints_as_they_were_damped(body
     _, state = _stepped(body, MuscleBuilder(s).build(), JointTorques(torque, stiff, damp), np.zeros(0))
     v = state.v
     softened = 0.5 * H * (torque - (damp + H * stiff) * v) @ v
-    assert state.book.work_drive == pytest.approx(softened, rel=1e-9)
+    assert state.book.work["drive"] == pytest.approx(softened, rel=1e-9)
     assert abs(softened - 0.5 * H * torque @ v) > 0.2 * abs(softened)  # else the softening would not be seen
-    assert state.book.work_joints <= -0.5 * H * s.forces.damping[6:] @ v[6:] ** 2 * (1 - 1e-9)  # stops come on top
-    assert state.book.work_water == 0.0
+    assert state.book.work["joints"] <= -0.5 * H * s.forces.damping[6:] @ v[6:] ** 2 * (1 - 1e-9)  # stops come on top
+    assert state.book.work["water"] == 0.0
 
 
 def test_muscles_are_booked_by_the_tension_at_the_end_of_the_step(body):
@@ -60,15 +57,21 @@ def test_muscles_are_booked_by_the_tension_at_the_end_of_the_step(body):
     activation = np.random.default_rng(1).uniform(0.0, 1.0, m.n_muscles)
     q, state = _stepped(body, m, None, activation)
     force, _, _, stiffness, damping = (
-        BodyStepper(body.skeleton, m).assemble(q, np.zeros(m.n_v), activation, H).tension.copy()
+        _tension(body, q, activation)
     )
     small = 1e-6
     ends = [_lengths(body, integrate(body.skeleton, q, x * state.v, small)) for x in (-1.0, 1.0)]
     rate = (ends[1] - ends[0]) / (2.0 * small)  # of lengthening, by finite differences
     tension = force + (H * np.maximum(stiffness, 0.0) + np.maximum(damping, 0.0)) * rate
     by_hand, at_first = -0.5 * H * tension @ rate, -0.5 * H * force @ rate
-    assert state.book.work_drive == pytest.approx(by_hand, rel=1e-5)
+    assert state.book.work["drive"] == pytest.approx(by_hand, rel=1e-5)
     assert abs(at_first - by_hand) > 0.05 * abs(by_hand)  # else the tension's change would not be seen
+
+
+def _tension(body, q, activation):
+    stepper = BodyStepper(body.skeleton, body.muscles)
+    stepper.assemble(q, np.zeros(body.skeleton.n_v), activation, H)
+    return stepper.found.tension.copy()
 
 
 def _lengths(body, q):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import trimesh
-import vitruvian.world.bones as bones
 
 import vitruvian.mesh.packages as packages
+import vitruvian.systems.bones as bones
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.scenes import find
 from vitruvian.world import Recording, run_world

@@ -96,7 +96,7 @@ def test_a_shove_is_booked():
     world = scenes.find("perturb").build(settings("perturb", at=0.0, duration=0.05))
     for _ in range(8):
         world.step()
-    assert world.state.book.impulse_push[0] == pytest.approx(200.0 * 0.05, rel=0.3)
+    assert world.state.book.impulse["push"][0] == pytest.approx(200.0 * 0.05, rel=0.3)
 
 
 @pytest.mark.parametrize("angle", [90.0, -90.0])

@@ -24,7 +24,7 @@ def skin(body) -> BoundSkin:
     elbow = rest[body.skeleton.index("Ul_l"), :3, 3]
     x = np.asarray(vertices)
     weights = np.stack([np.exp(-((x[:, 0] - c) ** 2) / 0.01) for c in (-0.1, 0.0, 0.05, 0.15)], axis=1)
-    return bind(body, x + elbow, faces, names, weights / weights.sum(axis=1, keepdims=True))
+    return bind(body.skeleton, body.default_q, x + elbow, faces, names, weights / weights.sum(axis=1, keepdims=True))
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
-from vitruvian.couple.skin_water import BonePart, BonesInWater
 
 from vitruvian.cli import invoke
+from vitruvian.couple.body_water import BodyInWater
+from vitruvian.couple.bone_parts import BonePart, BoneParts
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import Diverged, InputError
 from vitruvian.mesh import sphere
+from vitruvian.muscle import MuscleBuilder
 from vitruvian.scenes import find
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, step
@@ -119,11 +122,14 @@ def test_bodies_and_tank_of_different_gravity_are_refused():
 def test_bones_and_tank_of_different_gravity_are_refused():
     builder = SkeletonBuilder(gravity=(0.0, 0.0, -1.6))
     builder.add_bone("bone", parent=None, joint=joints.Free(), inertia=Inertia.sphere(1.0, 0.15))
-    bones = BonesInWater(builder.build(), [BonePart("bone", VERTICES + 0.5, FACES)])
-    tank, body = tank_of(), bones.start()
-    water = fill(tank, level=0.5, mechanism=bones, body=body)
+    skeleton = builder.build()
+    parts = BoneParts(skeleton, [BonePart("bone", VERTICES + 0.5, FACES)])
+    bones = BodyInWater(BodyStepper(skeleton, MuscleBuilder(skeleton).build()), parts)
+    tank, body = tank_of(), bones.start(skeleton.neutral_q())
+    wading = bones.begin(body)
+    water = fill(tank, level=0.5, mechanism=wading, body=body)
     with pytest.raises(InputError, match=r"gravity is .* for its bodies"):
-        step(tank, water, 0.01, mechanism=bones, body=body)
+        step(tank, water, 0.01, mechanism=wading, body=body)
 
 
 def test_a_step_that_is_far_too_large_is_refused_at_once():

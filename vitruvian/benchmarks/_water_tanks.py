@@ -20,10 +20,14 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.human import human
 from vitruvian.benchmarks.suite import Timing
-from vitruvian.couple.skin_water import BonesInWater, ChainState
+from vitruvian.couple.body_water import BodyInWater, Wading
+from vitruvian.couple.bone_parts import BoneParts
+from vitruvian.couple.state import SwimmerState
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
-from vitruvian.skeleton import SkeletonState, bone_poses
+from vitruvian.muscle import MuscleBuilder
+from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_from_rotation, rotation_from_quaternion
 from vitruvian.water import (
     RigidBodies,
@@ -41,7 +45,7 @@ from vitruvian.water import particles as markers
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.levelset import advect_surface
-from vitruvian.water.solids import Skin, SkinShape
+from vitruvian.water.solids import Skin
 
 DT = 0.004  # [s]
 WINDOW, WINDOW_CELL = (3.2, 1.7, 1.3), 0.05  # a swimmer's window [m]
@@ -62,7 +66,7 @@ def sloshing(shape: tuple[int, int, int]) -> tuple[Tank, RigidBodies, RigidState
     return tank, bodies, body, state
 
 
-def swimmer() -> tuple[Tank, BonesInWater, ChainState, WaterState]:
+def swimmer() -> tuple[Tank, Wading, SwimmerState, WaterState]:
     """A person-shaped skin that lies on its back in a window, each vertex on the nearest bone of the whole body."""
     body = human()
     skeleton = body.skeleton
@@ -77,23 +81,18 @@ def swimmer() -> tuple[Tank, BonesInWater, ChainState, WaterState]:
     vertices = vertices - 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)) + middle
     bone = cKDTree(poses[:, :3, 3]).query(vertices)[1]
     local = np.einsum("nji,nj->ni", poses[bone, :3, :3], vertices - poses[bone, :3, 3])
-    shape = SkinShape.build("skin", faces, len(vertices), bone[faces[:, 0]])
-
-    def skins(state: ChainState) -> list[Skin]:
-        now = bone_poses(skeleton, state.q)[bone]
-        x = np.einsum("nij,nj->ni", now[:, :3, :3], local) + now[:, :3, 3]
-        return [Skin(shape, x, 0.02 * np.sin(3.0 * x[:, :1]) * np.array([[0.0, 1.0, 0.0]]))]
-
-    bones = BonesInWater(skeleton, skins=skins)
-    start = bones.start(SkeletonState(q, np.zeros(skeleton.n_v)))
+    parts = BoneParts.riding(local, bone, faces)
+    bones = BodyInWater(BodyStepper(skeleton, MuscleBuilder(skeleton).build()), parts)
+    start = bones.start(q)
+    wading = bones.begin(start)
     sides = dict.fromkeys(("x-", "x+", "y-", "y+"), "open")
     tank = Tank.of_size(
         WINDOW, WINDOW_CELL, boundaries=sides, rest_level=0.85, sponge=0.2, courant=1.5, particles=8, tolerance=1e-4
     )
-    state = fill(tank, level=0.85, mechanism=bones, body=start)
+    state = fill(tank, level=0.85, mechanism=wading, body=start)
     for _ in range(2):
-        step(tank, state, 1.0 / 96.0, mechanism=bones, body=start)
-    return tank, bones, start, state
+        step(tank, state, 1.0 / 96.0, mechanism=wading, body=start)
+    return tank, wading, start, state
 
 
 @cache

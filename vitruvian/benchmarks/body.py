@@ -27,9 +27,10 @@ from vitruvian.control.poses import HANGING, pose
 from vitruvian.control.relax import Relaxer
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.exchange.mjcf import qpos_from_q, write_mjcf
-from vitruvian.scenes._body import controlled_world, dumbbell
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.surroundings import Held
+from vitruvian.systems.things import dumbbell
+from vitruvian.systems.tracking import tracking_world
 
 Array = np.ndarray
 SIZE = "103 bones, 163 coordinates, 846 muscles"
@@ -80,7 +81,7 @@ def controlled_second() -> Timing:
     simulation = BodySystem(body, motion.sample(0.0)[0], held=held, drawn=False)
     best = np.inf
     for _ in range(3):
-        world = controlled_world(simulation, motion, Gains(rate=120.0), 8)
+        world = tracking_world(simulation, motion, Gains(rate=120.0), 8)
         world.start()
         world.step()  # compiled
         begun = process_time()

@@ -19,11 +19,13 @@ import numpy as np
 
 from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.benchmarks.suite import Timing, timing
+from vitruvian.couple.body_water import Wading
 from vitruvian.couple.flesh_skin import FleshSkin
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
+from vitruvian.scenes import find
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.swimmer import SwimmerSystem
 from vitruvian.water import Tank
+from vitruvian.world.parameters import scene_parameters
 
 FRAME = 1.0 / 192.0  # [s] of the documents
 DOCUMENTS = 180.0  # [s] for the fastest of their frames
@@ -61,10 +63,12 @@ def frame_seed() -> Timing:
 def flesh_draft() -> Timing:
     """Balance of the flesh after one frame at draft quality (30 mm), to be added where flesh=elements."""
     settings = _settings("draft")
-    world = stroke_world("crawl", {**settings, "water": "still", "actuation": "course"}, drawn=False)
+    world = find("crawl").build({**settings, "water": "still", "actuation": "course"})
     swimmer = world.simulation
     assert isinstance(swimmer, SwimmerSystem)
-    flesh = FleshSkin(swimmer.body, swimmer.skin, body_flesh(swimmer.body, spacing=settings["spacing"]))
+    flesh = FleshSkin(
+        swimmer.skeleton, swimmer.body.default_q, swimmer.skin, body_flesh(swimmer.body, spacing=settings["spacing"]).model
+    )
     world.start()
     motion = flesh.start(world.state.q)
     spent = 0.0
@@ -78,12 +82,12 @@ def flesh_draft() -> Timing:
 
 
 def _settings(quality: str) -> dict[str, Any]:
-    return {**{name: p.default for name, p in PARAMETERS.items()}, **QUALITIES[quality]}
+    return dict(scene_parameters(find("crawl"), quality, {}))
 
 
 def _frame(quality: str, *, steps: int, **options: Any) -> Timing:
     """The median of `steps` steps after a warm-up; options: settings other than the quality's."""
-    world = stroke_world("crawl", _settings(quality) | options, drawn=False)
+    world = find("crawl").build(_settings(quality) | options)
     swimmer, controller = world.simulation, world.controller
     assert isinstance(swimmer, SwimmerSystem)
     assert isinstance(swimmer.water, Tank)
@@ -94,11 +98,10 @@ def _frame(quality: str, *, steps: int, **options: Any) -> Timing:
         world.step()
     warmed, first = world.time, world.state.water.substeps
     parts = dict.fromkeys(("control", "bones and skin", *(name for name, _ in WATER)), 0.0)
-    _watch(swimmer.mechanism, ("advance", "links", "skins", "receive"), parts, "bones and skin")
     _watch(controller, ("act",), parts, "control")
     rows: list[dict[str, float]] = []
     busy = process_time()
-    with _watched_water(parts):
+    with _watched_water(parts), _watched_body(parts):
         while len(rows) < steps and (len(rows) < LEAST or perf_counter() - begun < WARM + MEASURE):
             parts.update(dict.fromkeys(parts, 0.0))
             start = perf_counter()
@@ -118,6 +121,15 @@ def _frame(quality: str, *, steps: int, **options: Any) -> Timing:
     shape = "x".join(map(str, swimmer.water.shape))
     detail = f"{shape} cells, {len(swimmer.skin.faces)} triangles, 846 muscles, step {world.dt:.4f} s"
     return Timing(middle["whole"], detail=detail, figures=figures)
+
+
+@contextmanager
+def _watched_body(parts: dict[str, float]) -> Iterator[None]:
+    """The same for what the water asks of the body."""
+    with ExitStack() as stack:
+        for name in ("advance", "links", "skins", "receive"):
+            stack.enter_context(patch.object(Wading, name, _timed(getattr(Wading, name), parts, "bones and skin")))
+        yield
 
 
 @contextmanager

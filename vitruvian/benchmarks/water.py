@@ -70,7 +70,7 @@ def cost_per_cell_over_sizes() -> Timing:
 def swimmer_window() -> Timing:
     """Step of a window of 56 thousand cells of 50 mm with a deforming skin on 103 bones; aim 30 ms on one core."""
     tank, bones, body, state = swimmer()
-    return timed(tank, state, bones, body, 1.0 / 96.0, 4, f"skin of 10688 triangles on {bones.skeleton.n_bones} bones")
+    return timed(tank, state, bones, body, 1.0 / 96.0, 4, f"skin of 10688 triangles on {bones.body.skeleton.n_bones} bones")
 
 
 @timing

@@ -31,16 +31,7 @@ from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
 from vitruvian.flesh import Settings, preset, self_contact
-from vitruvian.scenes._body import (
-    RATE,
-    STEPS,
-    controlled_world,
-    deviation,
-    dumbbell,
-    dumbbell_mesh,
-    missing_metrics,
-    tracking_measures,
-)
+from vitruvian.scenes._body import RATE, STEPS, deviation, missing_metrics
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import BodySystem
@@ -48,6 +39,8 @@ from vitruvian.systems.cover import Cover
 from vitruvian.systems.fleshed import FleshedBodySystem
 from vitruvian.systems.fleshed_look import LOOKS, Look
 from vitruvian.systems.surroundings import Held
+from vitruvian.systems.things import dumbbell, dumbbell_mesh
+from vitruvian.systems.tracking import tracking_measures, tracking_world
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -83,7 +76,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         rate=parameters["rate"],
         sensor_lag=parameters["sensor_lag"],
     )
-    return controlled_world(
+    return tracking_world(
         simulation,
         motion,
         gains,

@@ -13,17 +13,11 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.scenes._body import (
-    RATE,
-    STEPS,
-    controlled_world,
-    dumbbell,
-    dumbbell_mesh,
-    missing_metrics,
-    tracking_measures,
-)
+from vitruvian.scenes._body import RATE, STEPS, missing_metrics
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.surroundings import Held
+from vitruvian.systems.things import dumbbell, dumbbell_mesh
+from vitruvian.systems.tracking import tracking_measures, tracking_world
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -43,7 +37,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         measures=tracking_measures(body, motion, {"elbow": ("Ul_l", 0)}),
     )
     gains = Gains(rate=parameters["rate"], sensor_lag=0.1)
-    return controlled_world(simulation, motion, gains, parameters["steps"], coactivation=parameters["coactivation"])
+    return tracking_world(simulation, motion, gains, parameters["steps"], coactivation=parameters["coactivation"])
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

@@ -18,9 +18,10 @@ from vitruvian.anatomy import Body, human
 from vitruvian.control.computed_muscle import Gains
 from vitruvian.control.motion import load_motion
 from vitruvian.couple.links import Contacts
-from vitruvian.scenes._body import STEPS, controlled_world, missing_metrics, tracking_measures
+from vitruvian.scenes._body import STEPS, missing_metrics
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.tracking import tracking_measures, tracking_world
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal
@@ -76,7 +77,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         body, motion.sample(0.0)[0], pelvis="free", contacts=soles(body), measures=measures, cameras=CAMERAS
     )
     gains = Gains(stiffness=400.0, damping=40.0, rate=parameters["rate"], sensor_lag=0.0)
-    return controlled_world(simulation, motion, gains, parameters["steps"])
+    return tracking_world(simulation, motion, gains, parameters["steps"])
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

@@ -17,10 +17,11 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import load_motion
-from vitruvian.scenes._body import RATE, STEPS, missing_metrics, tracking_measures
+from vitruvian.scenes._body import RATE, STEPS, missing_metrics
 from vitruvian.spatial import log_so3
 from vitruvian.systems.body import CAMERAS, BodySystem
 from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.tracking import tracking_measures
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Report, Scene
 from vitruvian.world.stage import Signal

@@ -67,7 +67,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         {name: w.simulation for name, w in worlds.items()},  # type: ignore[misc]
         (APART, 0.0, 0.0),
         signals=SIGNALS,
-        bodies=False,
+        light=True,
         naming="{name} {lane}",
         cameras=(
             Camera("lanes", (middle, -19.0, 11.0), (middle, -1.5, 0.0)),

@@ -36,7 +36,7 @@ from vitruvian.control.motion import KeyMotion
 from vitruvian.control.poses import pose
 from vitruvian.flesh import Settings, preset
 from vitruvian.mesh.section import section_area
-from vitruvian.scenes._body import STEPS, dumbbell, dumbbell_mesh
+from vitruvian.scenes._body import STEPS
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.cover import Cover
@@ -45,6 +45,7 @@ from vitruvian.systems.fleshed_look import LOOKS, Look
 from vitruvian.systems.lanes import LanesController, LanesSystem
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push
+from vitruvian.systems.things import dumbbell, dumbbell_mesh
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.stage import Camera, Signal

@@ -76,8 +76,7 @@ class Course:
         return way + v * (time - held), v
 
 
-@dataclass
-class TowSimulation(TankSystem):
+class TowSystem(TankSystem):
     """A tank whose window follows its first body."""
 
     def step(self, state: TankState, controls: Any, time: float, dt: float) -> None:
@@ -106,7 +105,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         return np.array([-way, 0.0, parameters["height"]]), np.array([-speed, 0.0, 0.0])  # head first
 
     body = RigidBody.solid(parameters["shape"], np.asarray(vertices), faces, 1000.0, course=course)
-    simulation = TowSimulation(
+    simulation = TowSystem(
         tank, bodies=(body,),
         measures=(
             Measure(

@@ -16,7 +16,7 @@ import numpy as np
 from vitruvian.control.controls import Controls
 from vitruvian.errors import InputError
 from vitruvian.systems.layers import Drawn
-from vitruvian.world.stage import Camera, Frame, Signal, Stage
+from vitruvian.world.stage import Camera, Frame, LinesFrame, Signal, Stage, SurfaceFrame
 
 Array = np.ndarray
 
@@ -44,17 +44,17 @@ class LanesSystem:
         *,
         first: Sequence[float] = (0.0, 0.0, 0.0),
         signals: Sequence[LaneSignal] | None = None,
-        bodies: bool = True,
+        light: bool = False,
         naming: str = "{lane} {name}",
         cameras: Sequence[Camera] = (),
     ):
-        """signals: of each lane; all of its own, under its name, if None. bodies: whether rigid bodies are shown.
-        naming: what a thing or signal of a lane is called."""
+        """signals: of each lane; all of its own, under its name, if None. light: leave out rigid bodies and points, so that
+        a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
         if not systems:
             raise InputError("lanes: at least one system is needed")
         self.systems, self.cameras = dict(systems), tuple(cameras)
         self.offsets = [np.asarray(first, float) + n * np.asarray(apart, float) for n in range(len(self.systems))]
-        self.signals, self.bodies, self.naming = signals, bodies, naming
+        self.signals, self.light, self.naming = signals, light, naming
 
     def start(self, rng: np.random.Generator) -> LanesState:
         return LanesState([s.start(rng) for s in self.systems.values()])  # type: ignore[attr-defined]
@@ -67,12 +67,12 @@ class LanesSystem:
         bodies, meshes, surfaces, lines, points, signals = [], [], [], [], [], []
         for lane, system in self.systems.items():
             part, call = system.stage(), lambda name, lane=lane: self.naming.format(lane=lane, name=name)
-            if self.bodies:
+            if not self.light:
                 bodies += [call(b) for b in part.bodies]
                 meshes += [replace(m, name=call(m.name), body=call(m.body)) for m in part.meshes]
+                points += [replace(s, name=call(s.name)) for s in part.points]
             surfaces += [replace(s, name=call(s.name)) for s in part.surfaces]
             lines += [replace(s, name=call(s.name)) for s in part.lines]
-            points += [replace(s, name=call(s.name)) for s in part.points]
             signals += self._declared(lane, part.signals)
         return Stage(
             tuple(bodies), tuple(meshes), tuple(surfaces), tuple(lines), tuple(points), tuple(signals), self.cameras, None
@@ -80,20 +80,24 @@ class LanesSystem:
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:
         given = [None] * len(self.systems) if controls is None else controls
-        poses, signals, surfaces, lines, points = [], {}, {}, {}, {}
+        poses: list[Array] = []
+        signals: dict[str, float | Array] = {}
+        surfaces: dict[str, SurfaceFrame] = {}
+        lines: dict[str, LinesFrame] = {}
+        points: dict[str, Array] = {}
         for n, (lane, system) in enumerate(self.systems.items()):
             frame, aside = system.observe(state.lanes[n], given[n], time), self.offsets[n]
 
             def call(name: str, lane: str = lane) -> str:
                 return self.naming.format(lane=lane, name=name)
 
-            if self.bodies:
+            if not self.light:
                 placed = frame.poses.copy()
                 placed[:, :3] += aside
                 poses.append(placed)
+                points |= {call(k): v + aside for k, v in frame.points.items()}
             surfaces |= {call(k): replace(v, vertices=v.vertices + aside) for k, v in frame.surfaces.items()}
             lines |= {call(k): replace(v, points=v.points + aside) for k, v in frame.lines.items()}
-            points |= {call(k): v + aside for k, v in frame.points.items()}
             signals |= self._read(lane, frame.signals)
         return Frame(np.concatenate([np.zeros((0, 7)), *poses]), signals, surfaces, lines, points)
 

@@ -79,7 +79,7 @@ class SwimState(SwimmerState):
 class SwimmerSystem(Drawn):
     """See `world.simulation.Simulation`; the state is a `SwimState`."""
 
-    honours = ("excitation", "torque", "course")
+    honours: tuple[str, ...] = ("excitation", "torque", "course")
 
     def __init__(
         self,

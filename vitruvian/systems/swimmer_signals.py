@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +66,11 @@ SIGNALS = (
 
 def swim_measures() -> list[Measure]:
     """One for each of SIGNALS, found together."""
-    return [Measure(signal, lambda now, name=signal.name: now.once(swim_readings)[name]) for signal in SIGNALS]
+
+    def reading(name: str) -> Callable[[Now], float | Array]:
+        return lambda now: now.once(swim_readings)[name]
+
+    return [Measure(signal, reading(signal.name)) for signal in SIGNALS]
 
 
 def swim_readings(now: Now) -> dict[str, float | Array]:

@@ -10,8 +10,9 @@ from vitruvian.anatomy import Body, human
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, StrokeMotion, load_stroke, stroke_names
 from vitruvian.control.rhythm.decode import LengthReader
-from vitruvian.scenes._swim import PARAMETERS, stroke_world
+from vitruvian.scenes import find
 from vitruvian.verify.book import Finding, worst
+from vitruvian.world.parameters import scene_parameters
 
 Array = np.ndarray
 LIMBS = ("Hu", "Ul", "Rad", "Ha", "Fe", "Tfp", "Fo")
@@ -52,9 +53,9 @@ def following() -> Finding:
 
 def _track(**settings: Any) -> tuple[Body, Array]:
     """The swimmer, and errors [rad], shape (steps, n_v), over the second half of his first cycle."""
-    chosen = {key: p.default for key, p in PARAMETERS.items()}
+    chosen = dict(scene_parameters(find("crawl"), "draft", {}))
     chosen |= {"rate": RATE, "water": "still", "triangles": 3000, **settings}
-    world = stroke_world("crawl", chosen, drawn=False)
+    world = find("crawl").build(chosen)
     simulation, controller, rng = world.simulation, world.controller, np.random.default_rng(0)
     body: Body = simulation.body  # type: ignore[attr-defined]
     motion = StrokeMotion(body, load_stroke("crawl"), RATE)

@@ -7,9 +7,12 @@ from functools import cache
 import numpy as np
 from scipy.integrate import quad
 
-from vitruvian.couple.skin_water import BonePart, BonesInWater
+from vitruvian.couple.body_water import BodyInWater
+from vitruvian.couple.bone_parts import BonePart, BoneParts
+from vitruvian.couple.stepper import BodyStepper
 from vitruvian.mesh import box, capsule, sphere
 from vitruvian.mesh.distance import mesh_volume
+from vitruvian.muscle import MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.spatial import exp_so3, transform
 from vitruvian.verify._water_common import DT, RHO, G, as_arrays, solid
@@ -198,18 +201,20 @@ def _dropped_chain() -> np.ndarray:
     """Heights [m] of the links above their rest in the fourth second after they were let go, shape (steps, links)."""
     bones = _chain(5, 500.0)
     tank = Tank((32, 12, 16), 0.05)
-    state = bones.start()
     level = 0.5
-    state.q[:3] = (0.3, 0.3, level + LIFT)  # dry: the links' radius is 0.06 m
-    water = fill(tank, level=level, mechanism=bones, body=state)
+    q = bones.skeleton.neutral_q()
+    q[:3] = (0.3, 0.3, level + LIFT)  # dry: the links' radius is 0.06 m
+    state = bones.start(q)
+    wading = bones.begin(state)
+    water = fill(tank, level=level, mechanism=wading, body=state)
     # half-dense links float half drowned, in a level that their displacement has raised
-    displaced = 0.5 * sum(mesh_volume(s.vertices, s.shape.mesh.faces) for s in bones.skins(state))
+    displaced = 0.5 * sum(mesh_volume(s.vertices, s.shape.mesh.faces) for s in wading.skins(state))
     rest = level + displaced / (tank.size[0] * tank.size[1])
     heights = []
     for i in range(200):
-        step(tank, water, 0.02, mechanism=bones, body=state)
+        step(tank, water, 0.02, mechanism=wading, body=state)
         if i >= 150:
-            heights.append(bones.links(state).origins[:, 2] - rest)
+            heights.append(wading.links(state).origins[:, 2] - rest)
     return np.array(heights)
 
 
@@ -258,7 +263,7 @@ def _terminal(radius: float, ratio: float, nu: float, factor: float, power: floa
     return float(speed)
 
 
-def _chain(count: int, density: float) -> BonesInWater:
+def _chain(count: int, density: float) -> BodyInWater:
     """Capsules along x on hinges about y with a little friction; the first is free."""
     length, radius, gap = 0.20, 0.06, 0.02
     reach, half = 0.5 * length - radius, 0.5 * (length + gap)
@@ -277,4 +282,5 @@ def _chain(count: int, density: float) -> BonesInWater:
             damping=0.05 if n else 0.0,
         )
         parts.append(BonePart(f"link{n}", vertices + offset, faces))
-    return BonesInWater(builder.build(), parts)
+    skeleton = builder.build()
+    return BodyInWater(BodyStepper(skeleton, MuscleBuilder(skeleton).build()), BoneParts(skeleton, parts))

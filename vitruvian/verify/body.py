@@ -22,9 +22,9 @@ from vitruvian.control.motion import load_motion
 from vitruvian.control.poses import HANGING, pose
 from vitruvian.control.relax import Relaxer
 from vitruvian.couple.state import BodyState
+from vitruvian.couple.step import joint_terms
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import MissingExtra
-from vitruvian.muscle import implicit_kernels as kernels
 from vitruvian.muscle import lengths, moment_arms
 from vitruvian.skeleton import (
     bone_poses,
@@ -167,7 +167,9 @@ def energy_less_work_stays() -> Finding:
     work, moved = 0.0, 0.0
     offsets: list[float] = []
     for n in range(960):
-        state.activation = control.act(own, state, n * dt, dt).excitation
+        excitation = control.act(own, state, n * dt, dt).excitation
+        assert excitation is not None
+        state.activation = excitation
         for _ in range(inner):
             gain, flow = _rk4(body, stepper, state, dt / inner)
             work += gain
@@ -338,7 +340,7 @@ def _rk4(body: Body, stepper: BodyStepper, state: BodyState, h: float) -> tuple[
     for share, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
         q, v = q0 + share * h * q_rate, v0 + share * h * v_rate
         terms = stepper.assemble(q, v, state.activation, 0.0)
-        muscles = -float(terms.tension[0] @ terms.rate)
+        muscles = -float(stepper.found.tension[0] @ stepper.found.rate)
         force = terms.force + terms.bias  # muscles, springs, dampers
         power = muscles + _damping_power(stepper, q, v)
         q_rate, v_rate = coordinate_rates(s, q, v), forward_dynamics(s, q, v, force)
@@ -355,9 +357,9 @@ def _damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
     """Power [W] of the dampers of joints, stops and cartilages: their force at v less that at rest, times v."""
     forces = []
     for speed in (v, np.zeros_like(v)):
-        stepper.work.force[:] = 0.0
-        w = stepper.work
-        kernels.joint_terms(stepper.tree, q, speed, 0.0, w.force, w.matrix, w.damping)
-        kernels.link_forces(stepper.tree, stepper.links, stepper.work, speed, 0.0)
-        forces.append(stepper.work.force.copy())
+        w = stepper.bones.system
+        w.force[:], w.v, w.dt = 0.0, speed, 0.0
+        joint_terms(stepper.bones.tree, stepper.bones.joints, q, speed, 0.0, w.force, w.matrix, w.damping)
+        stepper.links.add(w)
+        forces.append(w.force.copy())
     return float((forces[0] - forces[1]) @ v)
