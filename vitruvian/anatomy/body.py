@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -107,7 +108,8 @@ class Body:
         """This body without the muscles whose names start with one of the words."""
         for word in words:
             if not len(self.muscles.named(word)):
-                raise unknown_name("muscle", word, self.muscles.names)
+                stems = {re.sub(r"(_\d+)?(_[lr])?$", "", name) for name in self.muscles.names}
+                raise unknown_name("muscle", word, stems | set(self.muscles.names))
         if not words:
             return self
         gone = self.muscles.named(*words)

@@ -2,12 +2,12 @@
 
 from vitruvian.muscle.activation import ActivationDynamics
 from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle
+from vitruvian.muscle.forces import ForceLaws, Tension, force_laws, tension, tension_into
 from vitruvian.muscle.laws import ForceLaw, LawElement
 from vitruvian.muscle.linear import solve_spd
 from vitruvian.muscle.model import MuscleBuilder, MuscleModel
 from vitruvian.muscle.paths import MomentArms, lengths, moment_arms, path_points
 from vitruvian.muscle.stiffness import joint_damping, joint_stiffness
-from vitruvian.muscle.forces import ForceLaws, Tension, force_laws, tension, tension_into
 
 __all__ = [
     "ActivationDynamics",

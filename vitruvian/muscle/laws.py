@@ -71,15 +71,9 @@ class ForceLaw:
                 raise InputError(f"force law '{self.name}': {name} must be a finite number, got {value!r}")
         return LawElement(self, tuple(float(given[name]) for name in self.parameters))
 
-    def evaluate(self, parameters: Array, activation: Array, length: Array, rate: Array) -> Array:
-        """Force, passive, capacity, stiffness and damping, shape (5, n); parameters: one row each, (k, n)."""
-        found = self.function(activation, length, rate, *parameters)
-        if isinstance(found, tuple):
-            return np.array(found)
-        return self._differences(parameters, activation, length, rate)
-
-    def _differences(self, parameters: Array, activation: Array, length: Array, rate: Array) -> Array:
-        """All eight states in one call: here, at rest, and on both sides in activation, length and rate."""
+    def differences(self, parameters: Array, activation: Array, length: Array, rate: Array) -> Array:
+        """Force, passive force and numeric slopes, shape (5, n); parameters: one row each, shape (k, n)."""
+        # eight states in one call: here, not activated, and on both sides in activation, length and rate
         a, l, v = (np.tile(x, (8, 1)) for x in (activation, length, rate))
         near = STEP * parameters[FIRST.index("rest_length")]
         a[1] = 0.0
@@ -125,11 +119,15 @@ class LawMuscles:
     law: ForceLaw
     muscles: Array  # their indices, shape (k,)
     parameters: Array  # one row for each parameter of the law, shape (n_parameters, k)
+    sloped: bool  # whether the law gives its slopes
 
     def fill(self, activation: Array, length: Array, rate: Array, out: Array) -> None:
         """Write these muscles' columns of out (5, n_muscles); the other arguments have shape (n_muscles,)."""
         at = self.muscles
-        out[:, at] = self.law.evaluate(self.parameters, activation[at], length[at], rate[at])
+        if self.sloped:
+            out[:, at] = self.law.function(activation[at], length[at], rate[at], *self.parameters)
+        else:
+            out[:, at] = self.law.differences(self.parameters, activation[at], length[at], rate[at])
 
 
 def law_muscles(names: Sequence[str], elements: Sequence[object]) -> tuple[LawMuscles, ...]:
@@ -141,40 +139,42 @@ def law_muscles(names: Sequence[str], elements: Sequence[object]) -> tuple[LawMu
             by_law.setdefault(e.law, []).append(i)
     found = []
     for law, at in by_law.items():
-        values = np.array([elements[i].values for i in at])  # type: ignore[attr-defined]
-        group = LawMuscles(law, np.array(at, dtype=np.int64), np.ascontiguousarray(values.T))
-        _try_out(group, [names[i] for i in at])
-        found.append(group)
+        parameters = np.array([elements[i].values for i in at]).T.copy()  # type: ignore[attr-defined]
+        sloped = _try_out(law, parameters, [names[i] for i in at])
+        found.append(LawMuscles(law, np.array(at, dtype=np.int64), parameters, sloped))
     return tuple(found)
 
 
-def _try_out(group: LawMuscles, names: Sequence[str]) -> None:
-    """Evaluate in 27 states: off, half and fully active, short, at rest and long, shortening, still and lengthening."""
-    law, k = group.law, len(names)
+def _try_out(law: ForceLaw, parameters: Array, names: Sequence[str]) -> bool:
+    """Evaluate in 27 states: off, half and fully active, short, at rest and long, shortening, still and lengthening;
+    an error for a law that cannot be one, otherwise whether it gives its slopes."""
+    k = len(names)
     states = np.array(list(product((0.0, 0.5, 1.0), (0.6, 1.0, 1.4), (-1.0, 0.0, 1.0))))
+    parameters = np.tile(parameters, (1, len(states)))
     a, l, v = np.repeat(states.T, k, axis=1)
-    parameters = np.tile(group.parameters, (1, len(states)))
-    l0 = parameters[1]
+    l, v = l * parameters[1], v * parameters[1]
     n = len(a)
     with np.errstate(all="ignore"):
-        found = law.function(a, l * l0, v * l0, *parameters)
-        shapes = [np.shape(x) for x in found] if isinstance(found, tuple) else [np.shape(found)]
+        found = law.function(a, l, v, *parameters)
+        sloped = isinstance(found, tuple)
+        shapes = [np.shape(x) for x in (found if sloped else (found,))]
         if shapes not in ([(n,)], [(n,)] * 5):
             raise InputError(
                 f"muscle '{names[0]}': force law '{law.name}' must return the force, shape ({n},) for {n} muscles, or "
                 f"five arrays of that shape; it returned {', '.join(map(str, shapes))}"
             )
-        out = law.evaluate(parameters, a, l * l0, v * l0)
+        out = np.array(found) if sloped else law.differences(parameters, a, l, v)
 
     def refuse(bad: Array, values: Array, what: str) -> None:
         if bad.any():
             i = int(np.flatnonzero(bad)[0])
             raise InputError(
                 f"muscle '{names[i % k]}': force law '{law.name}' gives {values[i]:g} {what} at activation {a[i]:g}, "
-                f"length {l[i] * l0[i]:g} m, rate {v[i] * l0[i]:g} m/s"
+                f"length {l[i]:g} m, rate {v[i]:g} m/s"
             )
 
     for values, what in zip(out, _ROWS):
         refuse(~np.isfinite(values), values, f"as {what}")
     refuse(out[0] < 0.0, out[0], "N, but a muscle cannot push,")
     refuse((a == 0.0) & ~np.isclose(out[0], out[1]), out[1], "N as passive force, which differs from its force")
+    return sloped

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.muscle import kernels
-from vitruvian.muscle.paths import MomentArms
 from vitruvian.muscle.forces import Tension
+from vitruvian.muscle.paths import MomentArms
 
 Array = np.ndarray
 
