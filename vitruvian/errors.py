@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MOST_NAMES = 40  # that an error lists
+
 
 class VitruvianError(Exception):
     """Base of all errors raised on purpose."""
@@ -44,5 +46,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """An error for a name that does not exist, with the nearest ones that do."""
     names = sorted(known)
     near = get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names[:MOST_NAMES])}{more}"
     return InputError(f"unknown {kind} '{name}'; {hint}")

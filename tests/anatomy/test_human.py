@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from vitruvian.anatomy.models import MODELS, describe
 from vitruvian.anatomy.scaling import stronger
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import InputError
-from vitruvian.muscle import lengths, moment_arms
+from vitruvian.muscle import CurvedHill, lengths, moment_arms
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 
 
@@ -213,3 +213,89 @@ def test_a_stronger_body_is_one_with_thicker_muscles_and_keeps_its_bones(body):
     assert stronger(body, 1.0) is body
     with pytest.raises(InputError, match="strength must be positive"):
         stronger(body, -1.0)
+
+
+ILIACUS = [("Pel", (0.10, -0.011, -0.019)), ("Pel", (0.075, -0.066, -0.119)), ("Fe_l", (0.027, 0.027, -0.087))]
+
+
+def test_one_more_muscle_is_named_counted_and_at_rest_in_the_default_pose_and_the_others_keep_their_bits(body):
+    more = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4)
+    m, before = more.muscles, body.muscles
+    assert (m.n_muscles, m.index("iliacus_l"), m.groups[-1], m.regions[-1]) == (847, 846, "iliacus_l", "leg")
+    assert m.f_max[-1] == pytest.approx(300.0)
+    length = lengths(m, bone_poses(body.skeleton, body.default_q))
+    assert length[-1] == pytest.approx(m.rest_length[-1], abs=1e-15)
+    assert m.rest_length[-1] == pytest.approx(body.path_length(ILIACUS))
+    assert m.names[:-1] == before.names
+    assert m.elements[:-1] == before.elements
+    assert (m.table[:-1].tobytes(), m.local[:-3].tobytes()) == (before.table.tobytes(), before.local.tobytes())
+    entries, arms = len(before.segment_entry), len(before.column)
+    assert np.array_equal(m.segment_entry[:entries], before.segment_entry)
+    assert np.array_equal(m.column[:arms], before.column)
+    assert set(m.column[arms:]) == set(range(*body.skeleton.v_slice("Fe_l").indices(body.skeleton.n_v)))
+    assert body.muscles.n_muscles == 846
+    assert more.notes[-1] == "muscle iliacus_l added"
+    assert describe(more)["muscles_by_part"]["left leg"] == describe(body)["muscles_by_part"]["left leg"] + 1
+
+
+def test_points_in_the_world_are_those_of_the_default_pose(body):
+    poses = bone_poses(body.skeleton, body.default_q)
+    placed = [(b, poses[body.skeleton.index(b), :3, :3] @ p + poses[body.skeleton.index(b), :3, 3]) for b, p in ILIACUS]
+    one = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4).muscles
+    other = body.with_muscle("iliacus_l", placed, pcsa=10e-4, world=True).muscles
+    assert other.local[-3:] == pytest.approx(one.local[-3:], abs=1e-15)
+    assert other.rest_length[-1] == pytest.approx(one.rest_length[-1])
+
+
+def test_a_muscle_added_with_a_force_law_has_the_cross_section_of_its_force(body):
+    element = CurvedHill(240.0, body.path_length(ILIACUS), k_pe=5.0, b_pe=1.0, v_max=2.0)
+    muscles = body.with_muscle("iliacus_l", ILIACUS, element=element, group="iliacus").muscles
+    assert muscles.elements[-1] is element
+    assert muscles.groups[-1] == "iliacus"
+    assert muscles.pcsa[-1] == pytest.approx(240.0 / 0.3e6)
+    assert body.with_muscle("iliacus_l", ILIACUS, element=element, pcsa=2e-4).muscles.pcsa[-1] == 2e-4
+
+
+def test_a_muscle_given_back_and_taken_away_leaves_the_body_as_it_was(body):
+    again = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4).without_muscles("iliacus").muscles
+    for f in fields(body.muscles):
+        assert np.array_equal(getattr(again, f.name), getattr(body.muscles, f.name)), f.name
+
+
+def test_muscles_are_taken_away_by_the_beginning_of_their_names(body):
+    less = body.without_muscles("biceps_brachii", "brachialis_01_l")
+    gone = set(body.muscles.names) - set(less.muscles.names)
+    assert gone == {*(f"biceps_brachii_0{k}_{s}" for k in (1, 2) for s in "lr"), "brachialis_01_l"}
+    kept = body.muscles.index("triceps_brachii_01_l"), less.muscles.index("triceps_brachii_01_l")
+    arms = [moment_arms(b.muscles, *world_twists(b.skeleton, body.default_q))[1].dense() for b in (body, less)]
+    assert arms[1][kept[1]] == pytest.approx(arms[0][kept[0]], abs=0.0)
+    with pytest.raises(InputError, match="unknown muscle 'bicepts'; did you mean biceps"):
+        body.without_muscles("bicepts")
+
+
+HIP = ("Fe_l", (0.0, 0.0, -0.1))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "options", "message"),
+    [
+        ("m", [("Pel", (0, 0, 0)), ("Fem_l", (0, 0, 0))], {"pcsa": 1e-4}, "unknown bone 'Fem_l'; did you mean Fe_l"),
+        ("m", [HIP], {"pcsa": 1e-4}, "a path needs at least two points, got 1"),
+        ("m", [HIP, ("Fe_l", (0, 0, 0.1))], {"pcsa": 1e-4}, "crosses no joint that moves: all its points are on Fe_l"),
+        ("m", [("Sku", (0, 0, 0)), ("Sku", (0, 0, 0.1))], {"pcsa": 1e-4}, "crosses no joint"),
+        ("biceps_brachii_01_l", [("Pel", (0, 0, 0)), HIP], {"pcsa": 1e-4}, "is defined twice"),
+        ("m", [("Pel", (0, np.inf, 0)), HIP], {"pcsa": 1e-4}, "three finite coordinates, got .* on Pel"),
+        ("m", [("Pel", (0, np.nan, 0)), HIP], {"pcsa": 1e-4, "world": True}, "three finite coordinates"),
+        ("m", [("Pel", 0, 0, 0), HIP], {"pcsa": 1e-4}, r"a point is \(bone, \(x, y, z\)\), got \('Pel', 0, 0, 0\)"),
+        ("m", [("Pel", "top"), HIP], {"pcsa": 1e-4}, r"a point is \(bone, \(x, y, z\)\)"),
+        ("m", [("Pel", (0, 0, 0)), HIP], {}, r"needs a cross-section \(pcsa\) or a force law \(element\)"),
+        ("m", [("Pel", (0, 0, 0)), HIP], {"pcsa": -1e-4}, "PCSA must be positive"),
+        ("m", [("Pel", (0, 0, 0)), HIP], {"pcsa": 1e-4, "region": "lge"}, "unknown region 'lge'; did you mean leg"),
+        ("m", [("Pel", (0, 0, 0)), HIP], {"pcsa": 1e-4, "weight": 0.0}, "weight must be positive"),
+    ],
+)
+def test_a_muscle_that_cannot_be_added_is_one_clear_line_that_names_it(body, name, path, options, message):
+    with pytest.raises(InputError, match=message) as error:
+        body.with_muscle(name, path, **options)
+    assert f"muscle '{name}'" in str(error.value)
+    assert "\n" not in str(error.value)

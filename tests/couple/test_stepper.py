@@ -48,7 +48,7 @@ def test_force_is_that_of_muscles_and_joints():
     stepper = BodyStepper(body.skeleton, body.muscles)
     work = stepper.assemble(q, v, a, 0.0)
     length, arms = moment_arms(body.muscles, *world_twists(body.skeleton, q))
-    pull = tension(body.muscles.kind, body.muscles.table, a, length, arms.rates(v)).force
+    pull = tension(body.muscles, a, length, arms.rates(v)).force
     assert work.force + work.bias == pytest.approx(arms.torques(pull) + passive_forces(body.skeleton, q, v), abs=1e-9)
 
 
@@ -85,8 +85,8 @@ def test_matrix_is_the_slope_of_the_force():
     full = stepper.assemble(q, v, a, h).matrix[0, 0]
     mass = stepper.assemble(q, v, a, 0.0).matrix[0, 0]
     length, arms = moment_arms(stepper.muscles, *world_twists(s, q))
-    k = tension(stepper.muscles.kind, stepper.muscles.table, a, length, np.zeros(1)).stiffness[0]
-    d = tension(stepper.muscles.kind, stepper.muscles.table, a, length, np.zeros(1)).damping[0]
+    k = tension(stepper.muscles, a, length, np.zeros(1)).stiffness[0]
+    d = tension(stepper.muscles, a, length, np.zeros(1)).damping[0]
     r = arms.dense()[0, 1]
     assert full == pytest.approx(mass + h * (2.0 + d * r**2) + h**2 * (7.0 + k * r**2), rel=1e-12)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.muscle import CurvedHill, LinearHill, SpringMuscle, tension
+from vitruvian.muscle import CurvedHill, LinearHill, SpringMuscle, force_laws, tension
 
 ELEMENTS = [
     LinearHill(500.0, 0.2),
@@ -13,10 +13,9 @@ ELEMENTS = [
 
 
 def evaluate(element, a, l, rate):
-    kind, row = element.row()
     n = np.broadcast(a, l, rate).size
     full = [np.broadcast_to(np.asarray(x, dtype=float), n).copy() for x in (a, l, rate)]
-    return tension(np.full(n, kind), np.tile(row, (n, 1)), *full)
+    return tension(force_laws(["m"] * n, [element] * n), *full)
 
 
 @pytest.mark.parametrize("element", ELEMENTS, ids=lambda e: type(e).__name__)

@@ -103,7 +103,7 @@ def test_joint_stiffness_is_the_congruence_with_the_moment_arms_and_grows_with_a
     length, arms = moment_arms(m, *world_twists(s, q))
     stiff = []
     for a in (0.0, 0.5, 1.0):
-        t = tension(m.kind, m.table, np.full(m.n_muscles, a), length, np.zeros(m.n_muscles))
+        t = tension(m, np.full(m.n_muscles, a), length, np.zeros(m.n_muscles))
         K = joint_stiffness(arms, t)
         assert pytest.approx(arms.dense().T @ np.diag(t.stiffness) @ arms.dense(), abs=1e-9) == K
         assert np.linalg.eigvalsh(K).min() > -1e-9
@@ -130,7 +130,7 @@ def test_two_equal_muscles_in_a_tug_of_war_cancel():
         (
             [("base", (0, 0, 0)), ("tail", (1, 0, 0))],
             LinearHill(1.0, 1.0),
-            "attached to bone 'tail', which does not exist",
+            "unknown bone 'tail'; known: base, hand, lower, upper",
         ),
         ([("base", (0, 0, 0))], LinearHill(1.0, 1.0), "a path needs at least two points, got 1"),
         ([], LinearHill(1.0, 1.0), "a path needs at least two points, got 0"),

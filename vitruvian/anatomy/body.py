@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from vitruvian.couple.state import BodyState
-from vitruvian.errors import unknown_name
-from vitruvian.muscle import MuscleModel
-from vitruvian.skeleton import Skeleton
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle import Element, LinearHill, MuscleBuilder, MuscleModel
+from vitruvian.muscle.model import Path, checked_path
+from vitruvian.skeleton import Skeleton, bone_poses
 
 Array = np.ndarray
 PARTS = ("torso", "neck", "left arm", "right arm", "left leg", "right leg")  # Lee 5.3.4, his groups by side
+REGIONS = ("trunk", "head_neck", "arm", "arm", "leg", "leg")  # the tables' word for each part
 
 # What people call the joints, for poses and motions; without a side a word means both.
 JOINT_WORDS = {
@@ -73,6 +76,64 @@ class Body:
             load=np.zeros((s.n_bones, 10)),
             wrench=np.zeros((s.n_bones, 6)),
         )
+
+    def with_muscle(
+        self,
+        name: str,
+        path: Path,
+        *,
+        pcsa: float | None = None,
+        element: Element | None = None,
+        world: bool = False,
+        group: str = "",
+        region: str = "",
+        weight: float = 1.0,
+    ) -> Body:
+        """This body with one more muscle, the last.
+
+        path: [(bone, position [m]), ...] from origin to insertion, in the bones' frames, or with `world` where the
+        points are in the default pose. pcsa: cross-section [m²]; it makes a `LinearHill` at rest in the default pose.
+        element: another force law instead; its cross-section follows from F_max if it is not given too.
+        group: anatomical name, by default the muscle's own. region: trunk, head_neck, arm or leg, by default that of
+        the bones. weight: of its effort when activations are solved for.
+        """
+        bones, points = checked_path(f"muscle '{name}'", path, self.skeleton.names)
+        if world:
+            poses = bone_poses(self.skeleton, self.default_q)[bones]
+            local = np.einsum("nji,nj->ni", poses[:, :3, :3], points - poses[:, :3, 3])
+            path = [(self.skeleton.names[b], p) for b, p in zip(bones, local)]
+        if element is None:
+            if pcsa is None:
+                raise InputError(f"muscle '{name}' needs a cross-section (pcsa) or a force law (element)")
+            try:
+                element = LinearHill.from_pcsa(pcsa, self.path_length(path))
+            except InputError as error:
+                raise InputError(f"muscle '{name}': {error}") from None
+        region = region or REGIONS[self.bone_part[bones].max()]
+        if region not in REGIONS:
+            raise InputError(f"muscle '{name}': {unknown_name('region', region, set(REGIONS))}")
+        builder = MuscleBuilder(self.skeleton, self.muscles)
+        builder.add_muscle(name, path, element, group=group, region=region, weight=weight, pcsa=pcsa)
+        return replace(self, muscles=builder.build(), notes=(*self.notes, f"muscle {name} added"))
+
+    def without_muscles(self, *words: str) -> Body:
+        """This body without the muscles whose names start with one of the words."""
+        for word in words:
+            if not len(self.muscles.named(word)):
+                stems = {re.sub(r"(_\d+)?(_[lr])?$", "", name) for name in self.muscles.names}
+                raise unknown_name("muscle", word, stems | set(self.muscles.names))
+        if not words:
+            return self
+        gone = self.muscles.named(*words)
+        builder = MuscleBuilder(self.skeleton, self.muscles, np.delete(np.arange(self.muscles.n_muscles), gone))
+        return replace(self, muscles=builder.build(), notes=(*self.notes, f"without {', '.join(words)}"))
+
+    def path_length(self, path: Path) -> float:
+        """Length [m] in the default pose of a path in the bones' frames."""
+        bones, local = checked_path("path", path, self.skeleton.names)
+        poses = bone_poses(self.skeleton, self.default_q)[bones]
+        points = np.einsum("nij,nj->ni", poses[:, :3, :3], local) + poses[:, :3, 3]
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
     @cached_property
     def coordinate_part(self) -> Array:

@@ -15,7 +15,6 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.tables import Tables
 from vitruvian.errors import InputError
-from vitruvian.muscle import LinearHill
 
 STATURE = 1.92  # [m] of the tabulated body: skull joint at 1.795 m, and the vertex about 0.125 m above it
 MASS = 86.605  # [kg], sum of the table
@@ -96,12 +95,5 @@ def stronger(body: Body, factor: float) -> Body:
         raise InputError(f"strength must be positive, got {factor:g}")
     if factor == 1.0:
         return body
-    m = body.muscles
-    elements = []
-    for name, e in zip(m.names, m.elements):
-        if not isinstance(e, LinearHill):
-            raise InputError(f"muscle '{name}' is no linearised Hill muscle and has no strength to scale")
-        elements.append(replace(e, f_max=factor * e.f_max))
-    table = np.array([e.row()[1] for e in elements])
-    muscles = replace(m, elements=tuple(elements), table=table, pcsa=factor * m.pcsa)
-    return replace(body, muscles=muscles, notes=(*body.notes, f"muscles {factor:g} times as strong as the tables'"))
+    note = f"muscles {factor:g} times as strong as the tables'"
+    return replace(body, muscles=body.muscles.stronger(factor), notes=(*body.notes, note))

@@ -16,7 +16,7 @@ import numpy as np
 
 from vitruvian.couple.step import BoneStep, System
 from vitruvian.errors import InputError
-from vitruvian.muscle import MuscleModel, kernels
+from vitruvian.muscle import MuscleModel, kernels, tension_into
 from vitruvian.muscle.elements import tension_kernel
 
 Array = np.ndarray
@@ -92,11 +92,16 @@ class MusclePull:
     account: str = "drive"
 
     def add(self, system: System) -> None:
-        m = self.lines.model
-        muscle_terms(
-            self.lines.paths, self.lines.results, m.kind, m.table, system.poses, system.screws, system.v,
-            self.activation, system.dt, self.active, system.force, system.matrix,
-        )  # fmt: skip
+        m, paths, r = self.lines.model, self.lines.paths, self.lines.results
+        if not m.custom:  # all in one call
+            muscle_terms(
+                paths, r, m.kind, m.table, system.poses, system.screws, system.v,
+                self.activation, system.dt, self.active, system.force, system.matrix,
+            )  # fmt: skip
+            return
+        muscle_geometry(paths, r, system.poses, system.screws, system.v)
+        tension_into(m, self.activation, r.length, r.rate, r.tension)
+        add_pull(paths, r, system.dt, self.active, system.force, system.matrix)
 
     def impulses(self, system: System, gained: Array) -> Array:
         """Tension that the implicit step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""

@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.exchange.parts import com_and_inertia, neutral_placement, number, numbers, placement, write_surfaces
+from vitruvian.exchange.parts import (
+    com_and_inertia,
+    neutral_placement,
+    number,
+    numbers,
+    placement,
+    warn_of_laws,
+    write_surfaces,
+)
 from vitruvian.muscle import LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Universal
@@ -45,6 +53,7 @@ def write_mjcf(
     """
     if geoms not in GEOMS:
         raise InputError(f"MJCF: geoms must be one of {', '.join(GEOMS)}, not '{geoms}'")
+    warn_of_laws(body, "MJCF", "MuJoCo's muscle")
     path = Path(path)
     root = _document(body, timestep)
     bodies = _add_bones(root, body, hold)

@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.exchange.parts import com_and_inertia, neutral_placement, number, numbers, placement, write_surfaces
+from vitruvian.exchange.parts import (
+    com_and_inertia,
+    neutral_placement,
+    number,
+    numbers,
+    placement,
+    warn_of_laws,
+    write_surfaces,
+)
 from vitruvian.muscle import LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import (
@@ -65,6 +73,7 @@ def write_osim(
     """
     if muscles not in MUSCLES:
         raise InputError(f"OSIM: muscles must be one of {', '.join(MUSCLES)}, not '{muscles}'")
+    warn_of_laws(body, "OSIM", "a Millard muscle" if muscles == "millard" else "a path actuator")
     path = Path(path)
     skeleton = body.skeleton
     root = ET.Element("OpenSimDocument", Version=VERSION)

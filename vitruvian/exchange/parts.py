@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
     from vitruvian.anatomy.body import Body
 
 Array = np.ndarray
+
+
+def warn_of_laws(body: Body, form: str, written: str) -> None:
+    """Say which muscles have a force law of their own, that the format `form` cannot hold it, and what is `written`."""
+    for group in body.muscles.custom:
+        first = body.muscles.names[group.muscles[0]]
+        who = f"muscle '{first}'" + (f" and {len(group.muscles) - 1} more" if len(group.muscles) > 1 else "")
+        warnings.warn(
+            f"{form} cannot hold the force law '{group.law.name}' of {who}: written as {written} with its F_max and "
+            "rest length",
+            stacklevel=3,
+        )
 
 
 def placement(skeleton: Skeleton, i: int) -> Array:

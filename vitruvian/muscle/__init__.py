@@ -1,7 +1,9 @@
 """Line muscles: paths, force laws, activation dynamics, and what they do to the joints."""
 
 from vitruvian.muscle.activation import ActivationDynamics
-from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle, Tension, tension
+from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle
+from vitruvian.muscle.forces import ForceLaws, Tension, force_laws, tension, tension_into
+from vitruvian.muscle.laws import ForceLaw, LawElement
 from vitruvian.muscle.model import MuscleBuilder, MuscleModel
 from vitruvian.muscle.paths import MomentArms, lengths, moment_arms, path_points
 from vitruvian.muscle.stiffness import joint_damping, joint_stiffness
@@ -10,16 +12,21 @@ __all__ = [
     "ActivationDynamics",
     "CurvedHill",
     "Element",
+    "ForceLaw",
+    "ForceLaws",
+    "LawElement",
     "LinearHill",
     "MomentArms",
     "MuscleBuilder",
     "MuscleModel",
     "SpringMuscle",
     "Tension",
+    "force_laws",
     "joint_damping",
     "joint_stiffness",
     "lengths",
     "moment_arms",
     "path_points",
     "tension",
+    "tension_into",
 ]

@@ -1,4 +1,4 @@
-"""What a muscle's line pulls with: three force laws behind one interface, evaluated for all muscles in one call.
+"""What a muscle's line pulls with: three force laws behind one interface; `laws` adds those of one's own.
 
 `LinearHill` (Lee 2008, 3.2 and 5.1.2), with strain e = (l - l0)/l0:
     f = a F_l F_v + f_P,  F_l = max(0, k_max (l - l_m)),  F_v = max(0, 1 + min(l', 0)/v_m),
@@ -14,7 +14,8 @@ Tension, never push. Each law also gives its slope in activation (`capacity`), l
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+from typing import Protocol, Self
 
 import numba as nb
 import numpy as np
@@ -24,7 +25,25 @@ from vitruvian.errors import InputError
 Array = np.ndarray
 SPECIFIC_TENSION = 0.3e6  # [Pa], Lee and Si: 0.3 MPa (Persad 2024: 0.27 MPa, mean of 96 human values)
 WIDTH = 9  # columns of the parameter table
-_LINEAR, _CURVED, _SPRING = 0, 1, 2
+_LINEAR, _CURVED, _SPRING, CUSTOM = 0, 1, 2, 3
+
+
+class Element(Protocol):
+    """One muscle's force law with its numbers."""
+
+    @property
+    def f_max(self) -> float:
+        """Active force at rest length, full activation [N]."""
+
+    @property
+    def rest_length(self) -> float:
+        """[m]"""
+
+    def row(self) -> tuple[int, tuple[float, ...]]:
+        """Code of the law, and the muscle's row in the parameter table (WIDTH,), which begins with F_max and l0."""
+
+    def stronger(self, factor: float) -> Self:
+        """The same muscle with `factor` times the cross-section."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,9 @@ class LinearHill:
             0.0,
         )
 
+    def stronger(self, factor: float) -> LinearHill:
+        return replace(self, f_max=factor * self.f_max)  # passive force is counted in parts of F_max
+
 
 @dataclass(frozen=True)
 class CurvedHill:
@@ -81,6 +103,9 @@ class CurvedHill:
 
     def row(self) -> tuple[int, tuple[float, ...]]:
         return _CURVED, (*astuple(self), 0.0)
+
+    def stronger(self, factor: float) -> CurvedHill:
+        return replace(self, f_max=factor * self.f_max, k_pe=factor * self.k_pe, b_pe=factor * self.b_pe)
 
 
 @dataclass(frozen=True)
@@ -111,39 +136,29 @@ class SpringMuscle:
             0.0,
         )
 
-
-Element = LinearHill | CurvedHill | SpringMuscle
-
-
-@dataclass(frozen=True)
-class Tension:
-    """Force and slopes of every muscle, each shape (n_muscles,)."""
-
-    force: Array  # [N], at least 0
-    passive: Array  # force at zero activation [N]
-    capacity: Array  # d force / d activation [N]
-    stiffness: Array  # d force / d length [N/m], negative slopes as they are
-    damping: Array  # d force / d rate [N s/m]
-
-
-def tension(kind: Array, table: Array, activation: Array, length: Array, rate: Array) -> Tension:
-    """Tension of all muscles at activation [1], length [m] and rate of lengthening [m/s], each shape (n_muscles,)."""
-    out = np.empty((5, len(kind)))
-    tension_kernel(kind, table, activation, length, rate, out)
-    return Tension(*out)
+    def stronger(self, factor: float) -> SpringMuscle:
+        return replace(
+            self,
+            k_active=factor * self.k_active,
+            k_passive=factor * self.k_passive,
+            damping=factor * self.damping,
+        )
 
 
 @nb.njit(cache=True)
 def tension_kernel(kind: Array, table: Array, activation: Array, length: Array, rate: Array, out: Array) -> None:
-    """Fill out (5, n): force, passive, capacity, stiffness, damping."""
+    """Fill out (5, n): force, passive, capacity, stiffness, damping. Muscles with a law of their own get NaN here and
+    their numbers from `forces.tension_into`."""
     for m in range(len(kind)):
         p = table[m]
         if kind[m] == 0:
             f = _linear(p, activation[m], length[m], rate[m])
         elif kind[m] == 1:
             f = _curved(p, activation[m], length[m], rate[m])
-        else:
+        elif kind[m] == 2:
             f = _spring(p, activation[m], length[m], rate[m])
+        else:
+            f = (np.nan, np.nan, np.nan, np.nan, np.nan)
         out[0, m], out[1, m], out[2, m], out[3, m], out[4, m] = f
 
 

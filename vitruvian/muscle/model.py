@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.muscle.elements import WIDTH, Element
+from vitruvian.muscle.elements import SPECIFIC_TENSION, Element
+from vitruvian.muscle.forces import force_laws
+from vitruvian.muscle.laws import ForceLaw, LawMuscles
 
 Array = np.ndarray
+Path = Sequence[tuple[str, Iterable[float]]]  # bone and position in its frame [m] of each point, origin first
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,10 @@ class MuscleModel:
     regions: tuple[str, ...]  # body part that it is counted to
     elements: tuple[Element, ...]
     weight: Array  # w of the activation solve, shape (n,)
-    pcsa: Array  # [m^2], for drawing; 0 where unknown, shape (n,)
+    pcsa: Array  # [m^2], for drawing and bellies, shape (n,)
     kind: Array  # force law, shape (n,)
     table: Array  # its parameters, shape (n, WIDTH)
+    custom: tuple[LawMuscles, ...]  # muscles with laws of one's own; empty for built-in laws alone
     offsets: Array  # muscle m has points offsets[m]:offsets[m+1], shape (n + 1,)
     bone: Array  # bone of each point, shape (p,)
     local: Array  # its position in the bone's frame [m], shape (p, 3)
@@ -67,6 +71,17 @@ class MuscleModel:
         """Indices of all muscles whose name starts with one of the words."""
         return np.array([i for i, n in enumerate(self.names) if n.startswith(words)], dtype=np.int64)
 
+    def path(self, m: int) -> tuple[Array, Array]:
+        """Bones (k,) and places in their frames [m] (k, 3) of the points of muscle m."""
+        points = slice(self.offsets[m], self.offsets[m + 1])
+        return self.bone[points], self.local[points]
+
+    def stronger(self, factor: float) -> MuscleModel:
+        """The same muscles with `factor` times the cross-section."""
+        elements = tuple(e.stronger(factor) for e in self.elements)
+        laws = force_laws(self.names, elements)
+        return replace(self, elements=elements, pcsa=factor * self.pcsa, **laws._asdict())
+
 
 class Tree(Protocol):
     """What a skeleton must tell about itself for muscles to be laid on it."""
@@ -81,53 +96,69 @@ class Tree(Protocol):
     def n_v(self) -> int: ...
 
 
-class MuscleBuilder:
-    """Collects muscles for a skeleton."""
+class _Muscle(NamedTuple):
+    name: str
+    group: str
+    region: str
+    element: Element
+    weight: float
+    pcsa: float
+    bones: Array
+    local: Array
 
-    def __init__(self, skeleton: Tree):
+
+class MuscleBuilder:
+    """Collects muscles for a skeleton, from none or from those of `model` that were built for it."""
+
+    def __init__(self, skeleton: Tree, model: MuscleModel | None = None, keep: Iterable[int] | None = None):
+        """keep: which muscles of the model to start from; all if left out."""
         self._names = tuple(skeleton.names)
-        self._index = {name: i for i, name in enumerate(self._names)}
         self._n_v = int(skeleton.n_v)
         self._chains = _coordinate_chains(skeleton)
-        self._rows: list[tuple] = []
+        self._rows: list[_Muscle] = []
         self._taken: set[str] = set()
+        if model is not None:
+            if model.n_v != self._n_v:
+                raise InputError(f"muscles were built for {model.n_v} joint coordinates, the skeleton has {self._n_v}")
+            for m in range(model.n_muscles) if keep is None else keep:
+                facts = model.names[m], model.groups[m], model.regions[m], model.elements[m]
+                self._rows.append(_Muscle(*facts, model.weight[m], model.pcsa[m], *model.path(m)))
+                self._taken.add(model.names[m])
 
     def add_muscle(
         self,
         name: str,
-        points: Sequence[tuple[str, Iterable[float]]],
+        points: Path,
         element: Element,
         *,
         group: str = "",
         region: str = "",
         weight: float = 1.0,
-        pcsa: float = 0.0,
+        pcsa: float | None = None,
     ) -> None:
-        """A muscle through `points`: (bone, position in the bone's frame [m]), origin first."""
+        """A muscle through `points`: (bone, position in the bone's frame [m]), origin first.
+
+        pcsa: cross-section [m^2], which is drawn and filled with flesh; F_max / 0.3 MPa if left out."""
         if name in self._taken:
             raise InputError(f"muscle '{name}' is defined twice")
-        if len(points) < 2:
-            raise InputError(f"muscle '{name}': a path needs at least two points, got {len(points)}")
-        for bone, _ in points:
-            if bone not in self._index:
-                raise InputError(f"muscle '{name}' is attached to bone '{bone}', which does not exist")
-        places = [np.array(list(p), dtype=float) for _, p in points]
-        if any(p.shape != (3,) or not np.isfinite(p).all() for p in places):
-            raise InputError(f"muscle '{name}': every point needs three finite coordinates")
-        local = np.array(places)
+        bones, local = checked_path(f"muscle '{name}'", points, self._names)
+        if isinstance(element, ForceLaw):
+            raise InputError(f"muscle '{name}': give the force law its numbers, {element.name}(f_max=..., ...)")
         for value, what in ((element.rest_length, "rest length"), (element.f_max, "F_max"), (weight, "weight")):
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"muscle '{name}': {what} must be positive, got {value:g}")
-        kind, row = element.row()
-        if pcsa < 0:
+        pcsa = element.f_max / SPECIFIC_TENSION if pcsa is None else pcsa
+        if not (pcsa >= 0 and np.isfinite(pcsa)):
             raise InputError(f"muscle '{name}': PCSA must be positive, got {pcsa:g} m^2")
+        if not any(self._segment(a, b) for a, b in itertools.pairwise(bones)):
+            where = " and ".join(self._names[b] for b in dict.fromkeys(bones))
+            raise InputError(f"muscle '{name}' crosses no joint that moves: all its points are on {where}")
         self._taken.add(name)
-        bones = np.array([self._index[b] for b, _ in points])
-        self._rows.append((name, group or name, region, element, weight, pcsa, kind, row, bones, local))
+        self._rows.append(_Muscle(name, group or name, region, element, weight, pcsa, bones, local))
 
     def build(self) -> MuscleModel:
-        names, groups, regions, elements, weight, pcsa, kinds, rows, bones, locals_ = (
-            zip(*self._rows) if self._rows else ((),) * 10
+        names, groups, regions, elements, weight, pcsa, bones, locals_ = (
+            zip(*self._rows) if self._rows else ((),) * len(_Muscle._fields)
         )
         columns, entries, signs = [], [], []
         row_start, segment_start = [0], [0]
@@ -141,7 +172,6 @@ class MuscleBuilder:
                 segment_start.append(len(entries))
             columns += mine
             row_start.append(len(columns))
-        table = np.array(rows, dtype=float).reshape(-1, WIDTH)
         return MuscleModel(
             names=tuple(names),
             groups=tuple(groups),
@@ -149,8 +179,7 @@ class MuscleBuilder:
             elements=tuple(elements),
             weight=np.array(weight, dtype=float),
             pcsa=np.array(pcsa, dtype=float),
-            kind=np.array(kinds, dtype=np.int64),
-            table=table,
+            **force_laws(names, elements)._asdict(),
             offsets=np.cumsum([0, *(len(b) for b in bones)]).astype(np.int64),
             bone=np.concatenate(bones).astype(np.int64) if bones else np.zeros(0, np.int64),
             local=np.concatenate(locals_) if locals_ else np.zeros((0, 3)),
@@ -166,6 +195,25 @@ class MuscleBuilder:
         """Joint coordinates that change the distance between a point of `near` and one of `far`."""
         a, b = self._chains[near], self._chains[far]
         return [(c, 1.0) for c in sorted(b - a)] + [(c, -1.0) for c in sorted(a - b)]
+
+
+def checked_path(whose: str, points: Path, names: Sequence[str]) -> tuple[Array, Array]:
+    """Bones (k,) and positions [m] (k, 3) of a path's points; names: all bones; whose: opens the error."""
+    if len(points) < 2:
+        raise InputError(f"{whose}: a path needs at least two points, got {len(points)}")
+    places = []
+    for point in points:
+        try:
+            bone, place = point
+            place = np.array(list(place), dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{whose}: a point is (bone, (x, y, z)), got {point!r}") from None
+        if bone not in names:
+            raise InputError(f"{whose}: {unknown_name('bone', str(bone), names)}")
+        if place.shape != (3,) or not np.isfinite(place).all():
+            raise InputError(f"{whose}: every point needs three finite coordinates, got {place} on {bone}")
+        places.append(place)
+    return np.array([names.index(b) for b, _ in points]), np.array(places)
 
 
 def _coordinate_chains(skeleton: Tree) -> list[set[int]]:

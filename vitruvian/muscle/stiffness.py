@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.muscle import kernels
-from vitruvian.muscle.elements import Tension
+from vitruvian.muscle.forces import Tension
 from vitruvian.muscle.paths import MomentArms
 
 Array = np.ndarray

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.mesh import box, sphere
-from vitruvian.muscle import CurvedHill, Element, SpringMuscle, Tension, tension
+from vitruvian.muscle import CurvedHill, Element, SpringMuscle, Tension, force_laws, tension
 from vitruvian.world.stage import MUSCLE, WIRE, Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
 
 Array = np.ndarray
@@ -52,9 +52,7 @@ class PairSimulation:
         length: float = 1.0,
     ):
         self.elements = comparison_elements()
-        rows = [e.row() for e in self.elements]
-        self.kind = np.array([r[0] for r in rows])
-        self.table = np.array([r[1] for r in rows])
+        self.laws = force_laws(NAMES, self.elements)
         self.activation, self.held, self.gravity, self.length = activation, held, gravity, length
 
     def start(self, rng: np.random.Generator) -> PairState:
@@ -76,7 +74,7 @@ class PairSimulation:
     def tension(self, state: PairState) -> tuple[Tension, Array]:
         """Of both muscles, and on which side of the fixed point each particle is (+1 below)."""
         side = np.where(state.depth >= 0.0, 1.0, -1.0)
-        return tension(self.kind, self.table, state.activation, np.abs(state.depth), side * state.speed), side
+        return tension(self.laws, state.activation, np.abs(state.depth), side * state.speed), side
 
     def stage(self) -> Stage:
         rail = box((1.6, 0.12, 0.06), (0.0, 0.0, TOP + 0.03))
