@@ -4,7 +4,6 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from vitruvian.world.body import BodySimulation
 
 from vitruvian.anatomy import arm, human
 from vitruvian.anatomy.bellies import muscle_bellies
@@ -17,6 +16,7 @@ from vitruvian.control.strength import strength, strength_tests
 from vitruvian.exchange.mjcf import write_mjcf
 from vitruvian.exchange.osim import write_osim
 from vitruvian.muscle import ForceLaw
+from vitruvian.systems.body import BodySystem
 from vitruvian.world.world import World
 
 ELBOW = [("Hu_l", (0.12, 0.02, 0.0)), ("Ul_l", (0.05, 0.01, 0.0))]
@@ -80,8 +80,8 @@ def test_a_controller_uses_an_added_muscle():
     body = arm("left").with_muscle("odd_l", [("Cla_l", (0.15, 0.06, 0.05)), ("Ul_l", (0.05, -0.02, 0.0))], pcsa=8e-4)
     low = pose(body, {"left arm": {"direction": [0.3, -0.2, -1.0]}, "left elbow": 15})
     motion = KeyMotion.through(body, [0.0, 0.5], [low, pose(body, {"left elbow": 80}, low)])
-    simulation = BodySimulation(body, low, drawn=False)
-    world = World(simulation, ComputedMuscleControl(body, simulation.new_stepper(), motion), substeps=8)
+    simulation = BodySystem(body, low, drawn=False)
+    world = World(simulation, ComputedMuscleControl(body, simulation.stepper.twin(), motion), substeps=8)
     world.advance(0.3)
     assert world.state.activation.shape == (60,)
     assert world.state.activation[-1] > 0.01

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vitruvian.control.controls import Controls, honoured
 from vitruvian.mesh import box, sphere
 from vitruvian.muscle import CurvedHill, Element, SpringMuscle, Tension, force_laws, tension
-from vitruvian.world.stage import MUSCLE, WIRE, Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
+from vitruvian.systems.layers import BodiesLayer, Drawn, Layer, LinesLayer
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.world.stage import MUSCLE, WIRE, Camera, Lines, LinesFrame, Mesh, Signal
 
 Array = np.ndarray
 NAMES = ("spring", "hill")
@@ -41,7 +44,7 @@ class PairState:
     activation: Array  # shape (2,)
 
 
-class PairSimulation:
+class PairSystem(Drawn):
     """See `world.simulation.Simulation`. activation(time) -> number; held(time) -> length to hold at, or None."""
 
     def __init__(
@@ -54,11 +57,14 @@ class PairSimulation:
         self.elements = comparison_elements()
         self.laws = force_laws(NAMES, self.elements)
         self.activation, self.held, self.gravity, self.length = activation, held, gravity, length
+        self.layers, self.measures = _layers(), MEASURES
+        self.cameras, self.ground = (Camera("front", (0.0, -4.2, 1.75), (0.0, 0.0, 1.5)),), 0.0
 
     def start(self, rng: np.random.Generator) -> PairState:
         return PairState(np.full(2, self.length), np.zeros(2), np.full(2, self.activation(0.0)))
 
-    def step(self, state: PairState, controls: None, time: float, dt: float) -> None:
+    def step(self, state: PairState, controls: Controls | None, time: float, dt: float) -> None:
+        honoured(controls, (), "two muscles on a rail")
         state.activation[:] = self.activation(time)
         hold = self.held(time)
         if hold is not None:
@@ -76,35 +82,37 @@ class PairSimulation:
         side = np.where(state.depth >= 0.0, 1.0, -1.0)
         return tension(self.laws, state.activation, np.abs(state.depth), side * state.speed), side
 
-    def stage(self) -> Stage:
+
+
+def _height(now: Now) -> Array:
+    """Of both particles [m]."""
+    return TOP - now.state.depth
+
+
+def _layers() -> tuple[Layer, ...]:
+    x = np.array([-0.5, 0.5]) * APART
+
+    def meshes() -> list[Mesh]:
         rail = box((1.6, 0.12, 0.06), (0.0, 0.0, TOP + 0.03))
         weight = sphere(0.09, (0.0, 0.0, -0.09))
-        return Stage(
-            bodies=NAMES,
-            meshes=(
-                Mesh("rail", "", *rail, layer="stand", colour=WIRE),
-                *(Mesh(f"{n} particle", n, *weight, layer="things", colour=c) for n, c in zip(NAMES, (WIRE, MUSCLE))),
-            ),
-            lines=(Lines("muscles", np.array([0, 2, 4]), np.array([0.02, 0.02]), NAMES, value="activation"),),
-            signals=(
-                Signal("force", "N", "tension", NAMES),
-                Signal("depth", "m", "depth below the fixed point", NAMES),
-                Signal("activation", "1", "activation"),
-            ),
-            cameras=(Camera("front", (0.0, -4.2, 1.75), (0.0, 0.0, 1.5)),),
-            ground=0.0,
-        )
+        return [
+            Mesh("rail", "", *rail, layer="stand", colour=WIRE),
+            *(Mesh(f"{n} particle", n, *weight, layer="things", colour=c) for n, c in zip(NAMES, (WIRE, MUSCLE))),
+        ]
 
-    def observe(self, state: PairState, controls: None, time: float) -> Frame:
-        x = np.array([-0.5, 0.5]) * APART
-        poses = np.array([[x[i], 0.0, TOP - state.depth[i], 1.0, 0.0, 0.0, 0.0] for i in range(2)])
-        points = np.array([p for i in range(2) for p in ((x[i], 0.0, TOP), (x[i], 0.0, TOP - state.depth[i]))])
-        return Frame(
-            poses=poses,
-            signals={
-                "force": self.tension(state)[0].force,
-                "depth": state.depth.copy(),
-                "activation": float(state.activation[0]),
-            },
-            lines={"muscles": LinesFrame(points, state.activation.copy())},
-        )
+    def poses(now: Now) -> Array:
+        return np.array([[x[i], 0.0, _height(now)[i], 1.0, 0.0, 0.0, 0.0] for i in range(2)])
+
+    def muscles(now: Now) -> LinesFrame:
+        points = np.array([p for i in range(2) for p in ((x[i], 0.0, TOP), (x[i], 0.0, _height(now)[i]))])
+        return LinesFrame(points, now.state.activation.copy())
+
+    lines = Lines("muscles", np.array([0, 2, 4]), np.array([0.02, 0.02]), NAMES, value="activation")
+    return BodiesLayer(NAMES, meshes, poses), LinesLayer(lines, muscles)
+
+
+MEASURES = (
+    Measure(Signal("force", "N", "tension", NAMES), lambda now: now.system.tension(now.state)[0].force),
+    Measure(Signal("depth", "m", "depth below the fixed point", NAMES), lambda now: now.state.depth),
+    Measure(Signal("activation", "1", "activation"), lambda now: now.state.activation[0]),
+)

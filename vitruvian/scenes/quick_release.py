@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.scenes._pair import GRAVITY, MASS, PairSimulation
+from vitruvian.scenes._pair import GRAVITY, MASS, PairSystem
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -22,7 +22,7 @@ from vitruvian.world.world import World
 
 def build(parameters: Mapping[str, Any]) -> World:
     release, level, length = parameters["release_at"], parameters["level"], parameters["length"]
-    simulation = PairSimulation(lambda time: level, lambda time: length if time < release else None, length=length)
+    simulation = PairSystem(lambda time: level, lambda time: length if time < release else None, length=length)
     return World(simulation, frame_rate=120.0, substeps=int(parameters["steps"]))
 
 

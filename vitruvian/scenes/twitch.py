@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.scenes._pair import GRAVITY, MASS, PairSimulation
+from vitruvian.scenes._pair import GRAVITY, MASS, PairSystem
 from vitruvian.world.recording import Recording
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.world import World
@@ -19,7 +19,7 @@ from vitruvian.world.world import World
 
 def build(parameters: Mapping[str, Any]) -> World:
     on, off, level = parameters["on_at"], parameters["off_at"], parameters["level"]
-    simulation = PairSimulation(lambda time: level if on <= time < off else 0.0, length=1.3)
+    simulation = PairSystem(lambda time: level if on <= time < off else 0.0, length=1.3)
     return World(simulation, frame_rate=60.0, substeps=int(parameters["steps"]))
 
 
