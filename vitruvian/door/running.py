@@ -118,8 +118,7 @@ def run(
         world = chosen.build(parameters)
     if seed is not None:
         world.seed = seed
-    if watcher is not None and not hasattr(watcher, "push"):
-        watcher = watcher(world, parameters)
+    watching = watcher(world, parameters) if callable(watcher) else watcher
     result = run_world(
         world,
         path,
@@ -129,7 +128,7 @@ def run(
         quality=quality,
         resume=resume,
         progress=progress,
-        watcher=watcher,
+        watcher=watching,
     )
     if result.interrupted:
         raise RunInterrupted(_told(name, result, Report()))

@@ -91,19 +91,17 @@ class Recording:
     __iter__ = None  # it is no sequence: ask for `time`, `signals` or `frame(i)`
 
     def __repr__(self) -> str:
-        about = self.attributes
-        lines = [
-            f"Recording {self.path}: {about.get('scene') or 'a world'}, {self.duration:.6g} s in {len(self)} frames"
-        ]
-        if parameters := about.get("parameters"):
+        scene, parameters = self.attributes.get("scene") or "a world", self.attributes.get("parameters", {})
+        lines = [f"Recording {self.path}: {scene}, {self.duration:.6g} s in {len(self)} frames"]
+        if parameters:
             lines.append("  " + ", ".join(f"{name}={value}" for name, value in parameters.items()))
-        lines.append(f"  layers {', '.join(self.layers) or 'none'}; {len(self.bodies)} bodies")
+        lines.append(f"  layers: {', '.join(self.layers) or 'none'}; bodies: {len(self.bodies)}; signals:")
         for signal in self.stage.signals[:SHOWN]:
-            head = signal.name + (f".({'|'.join(signal.components)})" if signal.components else "")
-            unit, title = f" [{signal.unit}]" if signal.unit else "", f"  {signal.title}" if signal.title else ""
-            lines.append(f"  {head}{unit}{title}")
+            parts = f".({'|'.join(signal.components)})" if signal.components else ""
+            parts = parts if len(parts) < 40 else f" ({len(signal.components)} components)"
+            lines.append(f"    {signal.name}{parts} [{signal.unit}] {signal.title}".rstrip())
         if (more := len(self.stage.signals) - SHOWN) > 0:
-            lines.append(f"  and {more} more signals")
+            lines.append(f"    and {more} more")
         return "\n".join(lines)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -116,7 +114,8 @@ class Recording:
             import pandas
         except ImportError:
             raise MissingExtra("pandas", "pip install 'vitruvian[pandas]'") from None
-        columns, units = {}, {}
+        columns: dict[str, np.ndarray] = {}
+        units: dict[str, str] = {}
         for signal in self.stage.signals:
             names = [f"{signal.name}.{part}" for part in signal.components] or [signal.name]
             columns |= dict(zip(names, self.signals[signal.name].reshape(len(self), -1).T, strict=True))
