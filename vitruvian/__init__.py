@@ -63,7 +63,7 @@ NAMES = {
 # names whose packages are being built: each line moves up when its package is there
 SOON = {
     "sweep": "vitruvian.door",
-    "map": "vitruvian.door",
+    "map": "vitruvian.swarm",
     "BonesSystem": "vitruvian.systems",
     "BodySystem": "vitruvian.systems",
     "TissueSystem": "vitruvian.systems",

@@ -99,7 +99,8 @@ class Recording:
         for signal in self.stage.signals[:SHOWN]:
             parts = f".({'|'.join(signal.components)})" if signal.components else ""
             parts = parts if len(parts) < 40 else f" ({len(signal.components)} components)"
-            lines.append(f"    {signal.name}{parts} [{signal.unit}] {signal.title}".rstrip())
+            unit = f" [{signal.unit}]" if signal.unit else ""
+            lines.append(f"    {signal.name}{parts}{unit} {signal.title}".rstrip())
         if (more := len(self.stage.signals) - SHOWN) > 0:
             lines.append(f"    and {more} more")
         return "\n".join(lines)
