@@ -49,7 +49,9 @@ def test_every_package_is_reached():
 
 
 def test_star_import_brings_the_names_and_leaves_the_builtins():
-    said = python("from vitruvian import *; import builtins as b; print(open is b.open, map is b.map, Tank, run.__module__)")
+    said = python(
+        "from vitruvian import *; import builtins as b; print(open is b.open, map is b.map, Tank, run.__module__)"
+    )
     assert said == "True True <class 'vitruvian.water.model.Tank'> vitruvian.door.running"
 
 
