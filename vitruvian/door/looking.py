@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vitruvian.door.opening import open
 from vitruvian.door.running import Run
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vitruvian.view.viewer import Viewer
     from vitruvian.world.recording import Recording
 
-    Source = str | Path | Run | Recording | MemoryRecording | World
+    Source: TypeAlias = str | Path | Run | Recording | MemoryRecording | World
 
 
 def render(
