@@ -1,23 +1,16 @@
+"""A force law of your own, in a muscle of your own: an elastic band that bends the elbow without being excited."""
+
 import numpy as np
 
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.muscle import ForceLaw, MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder
-from vitruvian.skeleton.joints import Fixed, Revolute
+import vitruvian as vt
 
 
-@ForceLaw
-def gaussian(activation, length, rate, f_max, rest_length, width=0.45):
-    return activation * f_max * np.exp(-(((length / rest_length - 1.0) / width) ** 2))
+@vt.ForceLaw
+def band(activation, length, rate, f_max, rest_length, damping=200.0):
+    return np.maximum(f_max * (length / rest_length - 1.0) + damping * rate, 0.0)
 
 
-bones, rod = SkeletonBuilder(), Inertia.box(1.0, (0.3, 0.02, 0.02), (0.15, 0, 0))
-bones.add_bone("post", joint=Fixed(), inertia=Inertia.box(1.0, (0.1, 0.1, 0.4)))
-bones.add_bone("rod", parent="post", joint=Revolute((0, 1, 0)), inertia=rod, damping=0.2)
-skeleton = bones.build()
-muscles = MuscleBuilder(skeleton)
-muscles.add_muscle("flexor", [("post", (0, 0, 0.2)), ("rod", (0.1, 0, 0))], gaussian(f_max=60.0, rest_length=0.2))
-stepper, q, v = BodyStepper(skeleton, muscles.build()), np.zeros(1), np.zeros(1)
-for _ in range(2000):
-    q, v = stepper.step(q, v, np.array([0.3]), 0.004)
-print(f"the rod rests {-np.degrees(q[0]):.1f} degrees above the horizon, held by {stepper.found.tension[0, 0]:.1f} N")
+path = [("Hu_l", (0.35, -0.03, 1.55)), ("Ul_l", (0.55, 0.03, 1.56))]  # bone, and place in the default pose [m]
+arm = vt.arm("left").with_muscle("band_l", path, element=band(f_max=500.0, rest_length=0.12), world=True)
+world = vt.World(vt.BodySystem(arm), frame_rate=60, substeps=8)
+print(vt.run(world, seconds=0.5), "\nelbow [rad]", world.state.q[arm.skeleton.q_slice("Ul_l")])

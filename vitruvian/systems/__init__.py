@@ -1,0 +1,73 @@
+"""Whole things that live: each is a `Simulation` (see `world/simulation.py`) made of the floors below.
+
+BonesSystem         a mechanism stepped explicitly: joints, drives, moving spline surfaces
+BodySystem          bones and muscles, things held, pushes, ground contact
+FleshedBodySystem   the same in its flesh, both ways
+SwimmerSystem       a body in still or simulated water; `pool` is a window of it
+TissueSystem        a piece of flesh by itself
+TankSystem          water with rigid bodies
+LanesSystem         several systems side by side
+
+Each honours some of the `Controls` and refuses the others. What is seen of them are layers (`layers`), what is plotted
+are measures (`measures`).
+"""
+
+from vitruvian.systems.bones import BonesState, BonesSystem, steady_rate
+from vitruvian.systems.body import BodySystem
+from vitruvian.systems.cover import Cover
+from vitruvian.systems.fleshed import FleshedBodySystem, FleshedState, Outside
+from vitruvian.systems.fleshed_look import Look
+from vitruvian.systems.lanes import LanesController, LanesSystem, LaneSignal
+from vitruvian.systems.layers import (
+    BodiesLayer,
+    Drawn,
+    Layer,
+    LinesLayer,
+    PointsLayer,
+    SurfaceLayer,
+    body_layers,
+    water_layers,
+)
+from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.surroundings import Held, Push
+from vitruvian.systems.swimmer import SwimmerPreview, SwimmerSystem, SwimState, pool
+from vitruvian.systems.tank import TankState, TankSystem
+from vitruvian.systems.tissue import TissueState, TissueSystem
+from vitruvian.systems.tracking import tracking_measures, tracking_world
+
+__all__ = [
+    "BodiesLayer",
+    "BodySystem",
+    "BonesState",
+    "BonesSystem",
+    "Cover",
+    "Drawn",
+    "FleshedBodySystem",
+    "FleshedState",
+    "Held",
+    "LaneSignal",
+    "LanesController",
+    "LanesSystem",
+    "Layer",
+    "LinesLayer",
+    "Look",
+    "Measure",
+    "Now",
+    "Outside",
+    "PointsLayer",
+    "Push",
+    "SurfaceLayer",
+    "SwimState",
+    "SwimmerPreview",
+    "SwimmerSystem",
+    "TankState",
+    "TankSystem",
+    "TissueState",
+    "TissueSystem",
+    "body_layers",
+    "pool",
+    "steady_rate",
+    "tracking_measures",
+    "tracking_world",
+    "water_layers",
+]
