@@ -5,7 +5,7 @@ each force, along the mean of the step's first and last velocity.
 
     drive    muscles or torques on the joints        joints   damping of the joints, stops included (negative)
     push     given forces on bones                   water    the water on the body, usually negative
-    contact  the ground                              weight   gravity (impulse only: its work is the body's energy)
+    links    the ground, and damping of cartilages   weight   gravity (impulse only: its work is the body's energy)
 """
 
 from __future__ import annotations

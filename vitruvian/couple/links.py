@@ -50,7 +50,7 @@ class LinkArrays(NamedTuple):
 class BoneLinks:
     """A contributor: cartilage springs and ground contacts of one body; holds scratch memory, no state."""
 
-    account = "contact"
+    account = "links"
 
     def __init__(self, step: BoneStep, contacts: Contacts | None = None):
         self.contacts = contacts or Contacts()
@@ -71,13 +71,11 @@ class BoneLinks:
             )  # fmt: skip
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
-        """Of the contacts; springs store what they take."""
-        if len(self.force) == self.arrays.n_springs:
+        """Of the ground, and of the springs' damping: what springs store is the bones' own energy."""
+        if not len(self.force):
             return 0.0
         return float(
-            contact_work(
-                self.arrays, system.poses, system.screws, system.v, gained, middle, system.dt, self._rows
-            )
+            link_work(self.arrays, system.poses, system.screws, system.v, gained, middle, system.dt, self._rows)
         )
 
 
@@ -158,16 +156,25 @@ def link_terms(links, place, poses, screws, v, h, rows, link_force, force, matri
 
 
 @nb.njit(cache=True)
-def contact_work(links, poses, screws, v, gained, middle, h, rows):
-    """Work [J] of the ground as the step applied it: h (f - h K x' - (D + h K) dx') along the mean velocity."""
-    a, b, rate, f = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+def link_work(links, poses, screws, v, gained, middle, h, rows):
+    """Work [J] as the step applied it along the mean velocity: of the ground, h (f - h K x' - (D + h K) dx'), and of
+    the springs' damping, -h D (x' + dx')."""
+    a, b, u, rate, f = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     K, D = np.empty((3, 3)), np.empty((3, 3))
     more, mean = np.empty(3), np.empty(3)
     total = 0.0
-    for n in range(links.n_springs, len(links.bones)):
+    for n in range(len(links.bones)):
         _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate)
         f[:], K[:], D[:] = 0.0, 0.0, 0.0
-        _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
+        if n < links.n_springs:
+            for k in range(3):
+                u[k] = b[k] - a[k]
+            _spring(links.numbers[n], u, rate, f, K, D)
+            f[:], K[:] = 0.0, 0.0
+            for k in range(3):
+                f[k] = -(D[k, 0] * rate[0] + D[k, 1] * rate[1] + D[k, 2] * rate[2])
+        else:
+            _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
         more[:], mean[:] = 0.0, 0.0
         first = links.start[n]
         for e in range(first, links.start[n + 1]):
@@ -175,7 +182,10 @@ def contact_work(links, poses, screws, v, gained, middle, h, rows):
                 more[k] += rows[e - first, k] * gained[links.column[e]]
                 mean[k] += rows[e - first, k] * middle[links.column[e]]
         for k in range(3):
-            total += h * (f[k] - h * K[k, k] * rate[k] - (D[k, k] + h * K[k, k]) * more[k]) * mean[k]
+            push = f[k] - h * K[k, k] * rate[k]
+            for j in range(3):
+                push -= (D[k, j] + h * K[k, j]) * more[j]
+            total += h * push * mean[k]
     return total
 
 

@@ -1,0 +1,58 @@
+"""A swimmer's state is all there is: another system that is handed a copy goes on to the same bits."""
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy import human
+from vitruvian.anatomy.bound_skin import bound_skin
+from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.control.controls import Controls
+from vitruvian.couple.still_water import StillWater
+from vitruvian.errors import InputError
+from vitruvian.systems import Push, SwimmerSystem, pool
+from vitruvian.world.state import copy_state, flatten_state
+
+DT = 1.0 / 96.0
+
+
+@pytest.fixture(scope="module")
+def parts():
+    body = human()
+    return body, bound_skin(body, triangles=1000), body_flesh(body, spacing=0.045)
+
+
+def made(parts, kind):
+    body, skin, flesh = parts
+    q = body.default_q.copy()
+    q[2] -= 1.2
+    water = pool(0.2, deep=2.4, size=(2.4, 2.4, 3.0)) if kind == "simulated" else StillWater()
+    return SwimmerSystem(
+        body, skin, water=water, flesh=flesh if kind == "flesh" else None, q=q, drawn=False,
+        pushes=[Push("T6", (30.0, 0.0, 0.0), 0.0, 0.03)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["still", "simulated", "flesh"])
+def test_another_system_goes_on_from_a_copy_to_the_same_bits(parts, kind):
+    controls = Controls(excitation=np.full(parts[0].muscles.n_muscles, 0.05))
+    first, second = made(parts, kind), made(parts, kind)
+    state = first.start(np.random.default_rng(0))
+    second.start(np.random.default_rng(1))  # whatever it has seen before must not matter
+    for n in range(2):
+        first.step(state, controls, n * DT, DT)
+    other = copy_state(state)
+    for n in range(2, 4):
+        first.step(state, controls, n * DT, DT)
+        second.step(other, controls, n * DT, DT)
+    one, two = flatten_state(state), flatten_state(other)
+    assert all(np.array_equal(one[k], two[k]) for k in one)
+
+
+def test_torques_and_a_course_at_once_are_refused(parts):
+    from vitruvian.couple.torques import JointCourse
+
+    system = made(parts, "still")
+    state = system.start(np.random.default_rng(0))
+    both = Controls(torque=np.zeros(system.skeleton.n_v), course=JointCourse(lambda time: system.q0))
+    with pytest.raises(InputError, match="not both"):
+        system.step(state, both, 0.0, DT)
