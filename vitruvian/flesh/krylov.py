@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.multigrid import Multigrid
-from vitruvian.flesh.self_contact import Pairs, couple
+from vitruvian.flesh.pairs import Pairs, couple
 
 ROWS = 512  # rows per chunk
 
