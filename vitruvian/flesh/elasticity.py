@@ -66,10 +66,10 @@ class MaterialElasticity:
         moduli[:, 5] = np.minimum(factor * moduli[:, 5], moduli[:, 3])
         return replace(self, moduli=moduli)
 
-    def volumetric(self, pressure: Array, ratio: Array) -> tuple[Array, float]:
+    def volumetric(self, pressure: Array, jbar: Array) -> tuple[Array, float]:
         """c of each element, and the energy that goes with volumes [J]."""
-        gap = ratio - 1.0 - (pressure + self.rest_pressure) / self.bulk
-        return gap, float(np.sum(self.volume * (pressure * (ratio - 1.0) + 0.5 * self.penalty * gap * gap)))
+        gap = jbar - 1.0 - (pressure + self.rest_pressure) / self.bulk
+        return gap, float(np.sum(self.volume * (pressure * (jbar - 1.0) + 0.5 * self.penalty * gap * gap)))
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class PointElasticity(MaterialElasticity):
         return np.zeros(len(self.pattern.column))
 
     def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
-        energy, ratio = np.empty(len(self.volume)), np.empty(len(self.volume))
+        energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
         point_forces(
-            x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, energy, ratio
+            x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, energy, jbar
         )
-        gap, volumetric = self.volumetric(pressure, ratio)
-        return Strained([float(np.sum(energy)), volumetric], ratio, gap)
+        gap, volumetric = self.volumetric(pressure, jbar)
+        return Strained([float(np.sum(energy)), volumetric], jbar, gap)
 
     def stiffness(
         self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array
@@ -110,7 +110,7 @@ class PointElasticity(MaterialElasticity):
     def _points(self) -> tuple[Array, ...]:
         return self.element_nodes, self.gradients, self.weights, self.volume, self.moduli
 
-    def _order(self) -> tuple[Array, ...]:
+    def _order(self) -> tuple[Array, Array, Array]:
         return self.pattern.colours, self.pattern.blocks, self.pattern.order
 
 

@@ -127,7 +127,7 @@ class Strained:
     """What elements find of themselves at one configuration."""
 
     parts: list[float]  # energies [J]: their sum is what counts, their size what round-off is judged by
-    ratio: Array  # J̄: mean of det F over each element, shape (n,)
+    jbar: Array  # J̄: mean of det F over each element, shape (n,)
     gap: Array  # c: how far each element's volume is from what its pressure asks for, shape (n,)
 
 

@@ -117,7 +117,7 @@ class Newton:
                 return report
             fresh = report.newton == 0 or report.residual > settings.chord * before
             if fresh:
-                projected = rough or bool(now.ratio.min() < UNSOUND)
+                projected = rough or bool(now.jbar.min() < UNSOUND)
                 self._assemble(potential, x, pressure, now, projected)
                 self._stiffen(shift)
                 report.assemblies += 1

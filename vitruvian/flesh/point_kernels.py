@@ -24,7 +24,7 @@ from vitruvian.flesh.rotation import signed_svd
 
 
 @njit(cache=True, parallel=True)
-def point_forces(x, pressure, activation, elements, colours, blocks, order, fibres, force, energy, ratio):
+def point_forces(x, pressure, activation, elements, colours, blocks, order, fibres, force, energy, jbar):
     """Elastic force on the nodes [N] added to `force`; of each element the energy at its points [J] and J̄."""
     nodes_of, gradients, weights, volume, moduli = elements
     offset, muscle, density, direction, peak, optimal = fibres
@@ -35,11 +35,11 @@ def point_forces(x, pressure, activation, elements, colours, blocks, order, fibr
             for place in range(blocks[block], blocks[block + 1]):
                 e = order[place]
                 nodes = nodes_of[e]
-                ratio[e] = 0.0
+                jbar[e] = 0.0
                 for q in range(points):
                     deformation(x, nodes, gradients[e, q], f)
-                    ratio[e] += weights[e, q] / volume[e] * cofactor_of(f, cofactor)
-                hat = hat_pressure(pressure[e], ratio[e], moduli[e])
+                    jbar[e] += weights[e, q] / volume[e] * cofactor_of(f, cofactor)
+                hat = hat_pressure(pressure[e], jbar[e], moduli[e])
                 energy[e] = 0.0
                 for q in range(points):
                     grads, w = gradients[e, q], weights[e, q]
@@ -91,13 +91,13 @@ def element_matrix(e, x, pressure, activation, elements, fibres, projected, out)
     f, cofactor, g = np.empty(9), np.empty(9), np.zeros(3 * corners)
     u, s, v, full = np.empty((3, 3)), np.empty(3), np.empty((3, 3)), np.empty((3, 3))
     inverse, work = np.empty((3, 3)), np.empty((9, 9))
-    ratio = 0.0
+    jbar = 0.0
     for q in range(points):
         deformation(x, nodes, gradients[e, q], f)
         share = weights[e, q] / volume[e]
-        ratio += share * cofactor_of(f, cofactor)
+        jbar += share * cofactor_of(f, cofactor)
         add_ratio_slope(share, cofactor, gradients[e, q], g)
-    hat = hat_pressure(pressure[e], ratio, moduli[e])
+    hat = hat_pressure(pressure[e], jbar, moduli[e])
     for i in range(3 * corners):
         for j in range(3 * corners):
             out[i, j] = volume[e] * moduli[e, 5] * g[i] * g[j]
@@ -123,9 +123,9 @@ def element_matrix(e, x, pressure, activation, elements, fibres, projected, out)
 
 
 @njit(cache=True)
-def hat_pressure(pressure, ratio, moduli):
+def hat_pressure(pressure, jbar, moduli):
     """p̂ = p + γ c [Pa]."""
-    return pressure + moduli[5] * (ratio - 1.0 - (pressure + moduli[4]) / moduli[3])
+    return pressure + moduli[5] * (jbar - 1.0 - (pressure + moduli[4]) / moduli[3])
 
 
 @njit(cache=True)

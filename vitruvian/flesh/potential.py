@@ -55,7 +55,7 @@ class Evaluation:
     value: float  # L [J]
     scale: float  # sum of absolute parts [J], for judging round-off
     force: np.ndarray  # −∂L/∂x [N], zero where fixed, shape (n_nodes, 3)
-    ratio: np.ndarray  # mean J of each element
+    jbar: np.ndarray  # mean J of each element
     gap: np.ndarray  # c of each element
     contacts: list[ContactForces]
     touching: Pairs  # skin in skin
@@ -132,7 +132,7 @@ class Potential:
         if self.motion is not None:
             parts.extend(self._add_motion(x, force))
         force[model.fixed] = 0.0
-        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, strained.ratio, strained.gap, touching, pairs)
+        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, strained.jbar, strained.gap, touching, pairs)
 
     def stiffness(
         self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray

@@ -41,12 +41,12 @@ class CellElasticity(MaterialElasticity):
     ghost: csr_matrix  # the same, shape (n_nodes, n_nodes)
 
     def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
-        energy, ratio = np.empty(len(self.volume)), np.empty(len(self.volume))
-        cell_forces(x, pressure, activation, self._cells(), *self._order(), self.muscles.kernel(), force, energy, ratio)
-        gap, volumetric = self.volumetric(pressure, ratio)
+        energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
+        cell_forces(x, pressure, activation, self._cells(), *self._order(), self.muscles.kernel(), force, energy, jbar)
+        gap, volumetric = self.volumetric(pressure, jbar)
         held = times_vectors(self.ghost, x)
         force -= held
-        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * x))], ratio, gap)
+        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * x))], jbar, gap)
 
     def stiffness(
         self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array
@@ -65,7 +65,7 @@ class CellElasticity(MaterialElasticity):
     def _cells(self) -> tuple:
         return self.element_nodes, self.strain_points, self.volume, self.moduli, self.spacing
 
-    def _order(self) -> tuple[Array, ...]:
+    def _order(self) -> tuple[Array, Array, Array]:
         return self.pattern.colours, self.pattern.blocks, self.pattern.order
 
 
