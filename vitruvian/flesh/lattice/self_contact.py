@@ -132,6 +132,8 @@ def self_contact(
 
     among: vertices that are looked after, shape (n,), all if left out: a few thousand cost little, a whole body does.
     """
+    if not isinstance(lattice, Lattice):
+        raise InputError(f"flesh self-contact: it knows a lattice only, not {type(lattice).__name__}")
     rest, triangles = np.ascontiguousarray(vertices, float), np.ascontiguousarray(faces, np.int64)
     if among is not None and np.shape(among) != (len(rest),):
         raise InputError(f"flesh self-contact: among has shape {np.shape(among)}, not one entry for each vertex")
