@@ -114,13 +114,13 @@ for count in (1, 2, 4):
     numba.set_num_threads(count)
     ids = np.zeros(1000, np.int64)
     who(ids)
-    blocks = box_lattice((16, 10, 18), 0.01), box_tetrahedra((14, 9, 13), 0.01)
+    blocks = box_lattice((12, 10, 13), 0.01), box_tetrahedra((11, 9, 12), 0.01)
     print(len(np.unique(ids)), *(solved(e, m) for e in blocks for m in (False, True)))
 """
 
 
 def test_the_answer_has_the_same_bits_on_one_two_and_four_threads():
-    """On blocks of several thousand nodes, many times the rows and elements that a thread takes at a time."""
+    """On blocks of some 2000 nodes, several times the rows and elements that a thread takes at a time."""
     free = {k: v for k, v in os.environ.items() if k not in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
     command = [sys.executable, "-c", THREADS]
     run = subprocess.run(command, env={**free, "NUMBA_NUM_THREADS": "4"}, capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ x = Σ N_a x_a and F = Σ x_a ⊗ ∇N_a, it gives the gradients (`quadrature`) 
 of its own (plastic reference shapes, shells) is a class with the members of `Elasticity`.
 
 Soft characters: tetrahedra as they are; a reference shape F_p that follows the bones is an `Elasticity` whose energy
-has F_p in it, returns no gap and so never moves the pressures. Explicit steps call `Elasticity.forces` by themselves.
+has F_p in it and whose gaps are zero, so that the pressures never move. Explicit steps call `Elasticity.forces` alone.
 
 A thin layered face (skin, fat, muscle over bone): prisms of six corners or bricks of eight, stacked from the skin
 inwards, several through the thickness, are one more `Elements` with gradients at six or eight points. Layers are
@@ -134,7 +134,7 @@ class Strained:
 class Elasticity(Protocol):
     """Elements made of tissue, one pressure p [Pa] for each (see `potential`). Never changes.
 
-    Elements that need no pressure return no gap: theirs then stay as they are.
+    Elements that need no pressure return gaps of zero: their pressures then stay as they are.
     """
 
     @property
