@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vitruvian.flesh import box_lattice, lattice_from_level_set
-from vitruvian.flesh.bending import drawn_in, strain_points
-from vitruvian.flesh.ghost import gradients
+from vitruvian.flesh.lattice.bending import drawn_in, strain_points
+from vitruvian.flesh.lattice.trilinear import gradients
 from vitruvian.verify._flesh_beams import _cantilever_ratio
 
 

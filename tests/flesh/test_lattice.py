@@ -81,7 +81,7 @@ def test_two_fingers_in_one_cell_get_their_own_nodes():
     assert not set(tips[0]) & set(tips[1])
     left = embed(together, np.array([[-0.01, 0.01, 0.03]]))
     right = embed(together, np.array([[0.01, 0.01, 0.03]]))
-    assert left.cell[0] != right.cell[0]
+    assert left.element[0] != right.element[0]
 
 
 def test_a_lattice_coarser_than_a_limb_is_refused_unless_asked_for():

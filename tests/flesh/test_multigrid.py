@@ -6,10 +6,10 @@ from scipy.sparse import bsr_matrix
 from scipy.sparse.linalg import spsolve
 
 from vitruvian.flesh import Loads, Potential, box_lattice, build_flesh, lattice_from_level_set, preset, rest_state
-from vitruvian.flesh.coarsen import coarsen, grid_of
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients
+from vitruvian.flesh.lattice.coarsen import coarsen, grid_of
 from vitruvian.flesh.multigrid import Multigrid
-from vitruvian.flesh.self_contact import no_pairs
+from vitruvian.flesh.pairs import no_pairs
 
 
 def held_block(cells):
@@ -26,7 +26,7 @@ def held_block(cells):
 
 def solver(model, data):
     pattern = model.pattern
-    multigrid = Multigrid(model.lattice, pattern.start, pattern.column, pattern.diagonal, model.fixed)
+    multigrid = Multigrid(model.lattice.coarser(), pattern.start, pattern.column, pattern.diagonal, model.fixed)
     multigrid.update(data)
     return multigrid
 

@@ -18,7 +18,8 @@ from vitruvian.flesh import (
     self_contact,
 )
 from vitruvian.flesh.krylov import multiply
-from vitruvian.flesh.self_contact import Pairs, add_normals, couple, find_pairs, movers, strays
+from vitruvian.flesh.lattice.self_contact import add_normals
+from vitruvian.flesh.pairs import Pairs, couple, movers, strays
 from vitruvian.mesh.shapes import capsule, sphere
 
 H, GAP = 0.01, 0.004
@@ -52,13 +53,13 @@ def pressed(depth=0.008):
 def test_nothing_touches_at_rest():
     model, contact, _ = two_balls()
     assert contact.free.all()
-    assert len(find_pairs(contact, model.lattice.nodes).vertex) == 0
+    assert len(contact.find_pairs(model.lattice.nodes).vertex) == 0
 
 
 def test_pressed_balls_push_each_other_apart_with_opposite_forces():
     model, contact, top, state, report = pressed()
     assert report.converged
-    force, pairs = np.zeros_like(state.x), find_pairs(contact, state.x)
+    force, pairs = np.zeros_like(state.x), contact.find_pairs(state.x)
     pairs.forces(force)
     push = force[top].sum(axis=0)
     assert push[2] > 0.1  # up on the upper ball
@@ -77,7 +78,7 @@ def test_depth_is_that_of_the_balls_however_they_are_turned():
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     x = model.lattice.nodes.copy()
     x[top, 2] -= 0.01
-    pairs = find_pairs(contact, x @ turn.T)
+    pairs = contact.find_pairs(x @ turn.T)
     # along the axis the upper ball reaches 10 - 4 mm into the lower one
     assert pairs.depth.max() == pytest.approx(0.006, abs=5e-4)
     assert np.linalg.norm(pairs.direction, axis=1) == pytest.approx(1.0, abs=0.05)
@@ -112,7 +113,7 @@ def test_two_sides_of_one_part_are_no_pair():
         lambda p: np.linalg.norm(p - np.clip(p, *ends), axis=1) - 0.008, [-0.04, -0.01, -0.01], [0.04, 0.01, 0.01], H
     )
     contact = self_contact(lattice, *capsule(*ends, 0.008))  # a finger, thinner than a cell
-    assert len(find_pairs(contact, lattice.nodes).vertex) == 0
+    assert len(contact.find_pairs(lattice.nodes).vertex) == 0
 
 
 @pytest.mark.parametrize("values", [{"stiffness": 0.0}, {"stiffness": float("nan")}, {"among": [True]}])
@@ -147,10 +148,10 @@ def test_skin_that_changes_cells_is_found():
 
 def test_a_solve_can_ignore_skin_that_touches():
     _, contact, _, state, _ = pressed()
-    whole = find_pairs(contact, state.x)
+    whole = contact.find_pairs(state.x)
     without = np.zeros(len(contact.rest), bool)
     without[whole.vertex[::2]] = True
-    left = find_pairs(contact, state.x, without=without)
+    left = contact.find_pairs(state.x, without=without)
     assert 0 < len(left.vertex) < len(whole.vertex)
     assert not without[left.vertex].any()
 
@@ -159,13 +160,13 @@ def test_walls_touch_only_where_they_face_each_other():
     model, contact, top = two_balls()
     x = model.lattice.nodes.copy()
     x[top, 2] -= 0.01
-    pairs = find_pairs(contact, x)
+    pairs = contact.find_pairs(x)
     skin, normal = contact.embedding.positions(x), np.zeros_like(contact.rest)
     add_normals(skin, contact.faces, normal)
     assert len(pairs.vertex) > 4
     assert np.all(np.sum(normal[pairs.vertex] * pairs.direction, axis=1) < 0.0)
     inside_out = replace(contact, faces=contact.faces[:, ::-1].copy())  # the same places, facing away
-    assert len(find_pairs(inside_out, x).vertex) == 0
+    assert len(inside_out.find_pairs(x).vertex) == 0
 
 
 def test_only_vertices_asked_for_are_looked_after():
@@ -174,6 +175,6 @@ def test_only_vertices_asked_for_are_looked_after():
     part = self_contact(model.lattice, whole.rest, whole.faces, stiffness=2e7, among=upper)
     x = model.lattice.nodes.copy()
     x[top, 2] -= 0.01
-    few, all_of_them = find_pairs(part, x), find_pairs(whole, x)
+    few, all_of_them = part.find_pairs(x), whole.find_pairs(x)
     assert 0 < len(few.vertex) < len(all_of_them.vertex)
     assert np.sort(few.depth) == pytest.approx(np.sort(all_of_them.depth[upper[all_of_them.vertex]]))

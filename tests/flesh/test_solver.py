@@ -1,6 +1,9 @@
 """Equilibrium and time steps: the verification claims that are fast, and what the book does not hold."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -72,16 +75,60 @@ def test_an_active_muscle_shortens_and_bulges_at_constant_volume():
     assert tissue_volume(lattice, state.x) == pytest.approx(model.volume, rel=2e-3)
 
 
-def test_the_answer_does_not_depend_on_thread_count_or_bulk_modulus_path():
-    _, model = muscle_block(2)
-    loads = Loads(activation=np.array([0.8]))
-    states = []
-    for _ in range(2):
-        state = rest_state(model)
-        FleshSolver(model).equilibrium(state, loads)
-        states.append(state)
-    assert np.array_equal(states[0].x, states[1].x)
-    assert np.array_equal(states[0].pressure, states[1].pressure)
+THREADS = """
+from hashlib import blake2b
+
+import numba
+import numpy as np
+
+from vitruvian.flesh import *
+from vitruvian.flesh.viscosity import Drag, viscosity
+
+
+@numba.njit(parallel=True)
+def who(ids):
+    for i in numba.prange(len(ids)):
+        ids[i] = numba.get_thread_id()
+
+
+def solved(elements, multigrid):
+    up = np.array([0.6, 0.0, 0.8])
+    muscles = sample_muscles(elements, [("m", lambda p: (p[:, 0] > 0.05, np.broadcast_to(up, p.shape)))])
+    points = np.random.default_rng(0).uniform(0.02, 0.08, (400, 3))
+    tied = attach(elements, np.zeros(400, int), points, np.full(400, 1e-5), np.eye(4)[None])
+    model = build_flesh(elements, [neo_hookean(5e4, 0.45), corotated(5e4, 0.45)], muscles=muscles, attachments=tied,
+        of_cell=(elements.centres()[:, 1] > 0.05).astype(int))
+    skin = contact_surface(elements, elements.nodes, elements.surface())
+    state = rest_state(model)
+    state.v[:] = 0.2 * np.random.default_rng(1).standard_normal(state.v.shape)
+    loads = Loads(targets=tied.targets(np.eye(4)[None]), activation=np.array([0.5]),
+        contacts=(Contact(skin, (Plane((0, 0, 0.004)),)),), drag=Drag(viscosity(model), 0.1, state.x.copy()))
+    solver = FleshSolver(model, Settings(residual=1e-4, multigrid=multigrid))
+    report = solver.step(state, loads, 2e-3, stiffness_damping=1e-3)
+    assert report.krylov > 20 and report.assemblies > 1
+    moved = solver.newton.responses(Potential(model, loads), state.x, state.pressure, 1e-3 * state.v[None], 1e-2)
+    return blake2b(b"".join(a.tobytes() for a in (state.x, state.v, state.pressure, moved)), digest_size=8).hexdigest()
+
+
+for count in (1, 2, 4):
+    numba.set_num_threads(count)
+    ids = np.zeros(1000, np.int64)
+    who(ids)
+    blocks = box_lattice((12, 10, 13), 0.01), box_tetrahedra((11, 9, 12), 0.01)
+    print(len(np.unique(ids)), *(solved(e, m) for e in blocks for m in (False, True)))
+"""
+
+
+def test_the_answer_has_the_same_bits_on_one_two_and_four_threads():
+    """On blocks of some 2000 nodes, several times the rows and elements that a thread takes at a time."""
+    free = {k: v for k, v in os.environ.items() if k not in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    command = [sys.executable, "-c", THREADS]
+    run = subprocess.run(command, env={**free, "NUMBA_NUM_THREADS": "4"}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    one, two, four = (line.split() for line in run.stdout.splitlines())
+    assert [one[0], two[0], four[0]] == ["1", "2", "4"]  # threads that were really at work
+    assert one[1:] == two[1:] == four[1:]
+    assert len(set(one)) == 5
 
 
 def test_free_flight_keeps_linear_momentum():

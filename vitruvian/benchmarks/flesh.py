@@ -20,7 +20,7 @@ from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.couple.bone_flesh import BoneFlesh
 from vitruvian.couple.flesh_follower import Follower
-from vitruvian.flesh import FleshModel, Loads, Report, Settings
+from vitruvian.flesh import FleshModel, Loads, Settings, SolveReport
 from vitruvian.flesh.materials import mooney_rivlin
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_product, rotation_about, transform
@@ -93,7 +93,7 @@ def _moving_body(spacing: float, *, kappa: float = 100e6, multigrid: bool | None
     state = pair.start(body.default_q)
     elbows = [body.skeleton.q_start[body.skeleton.index(bone)] for bone in ("Ul_l", "Ul_r")]
 
-    def step(_: int) -> Report:
+    def step(_: int) -> SolveReport:
         state.bones.q[elbows] += STEP
         return pair.settle(state, Loads())
 
@@ -108,7 +108,7 @@ def _swimming(spacing: float) -> Timing:
     skin, state = follower.skin(vertices), follower.start(_swim_poses(body, 0.0))
     force = np.zeros_like(vertices)
 
-    def step(k: int) -> Report:
+    def step(k: int) -> SolveReport:
         force[:, 1] = WATER / len(vertices) * np.sin(6.0 * np.pi * k / RATE)
         return follower.follow(state, _swim_poses(body, (k + 1) / RATE), 1.0 / RATE, skin=skin, skin_force=force).report
 
@@ -130,7 +130,7 @@ def _swim_poses(body: Body, time: float) -> np.ndarray:
     return transform(rotation_about((0, 0, 1), 0.6 * swing), (1.5 * time, 0.0, 0.0)) @ bone_poses(skeleton, q)
 
 
-def _timed(model: FleshModel, step: Callable[[int], Report], count: int) -> Timing:
+def _timed(model: FleshModel, step: Callable[[int], SolveReport], count: int) -> Timing:
     """Median seconds of the steps after the first WARM, which have no last correction to continue."""
     seconds, processor, reports = [], [], []
     for k in range(count):

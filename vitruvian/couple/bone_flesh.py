@@ -23,8 +23,8 @@ from vitruvian.couple.flesh_predictor import Trend
 from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.step import BoneStep
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh import FleshModel, FleshState, Loads, Potential, Report, Settings, rest_state
-from vitruvian.flesh.potential import Motion
+from vitruvian.flesh import FleshModel, FleshState, Loads, Potential, Settings, SolveReport, rest_state
+from vitruvian.flesh.potential import StepMotion
 from vitruvian.skeleton import (
     Skeleton,
     SkeletonState,
@@ -82,7 +82,7 @@ class BoneFlesh:
             self.settle(state, Loads())
         return state
 
-    def settle(self, state: BoneFleshState, loads: Loads, dt: float = np.inf) -> Report:
+    def settle(self, state: BoneFleshState, loads: Loads, dt: float = np.inf) -> SolveReport:
         """Bring the flesh to balance around the bones where they are now; a motion too large is taken in parts.
 
         dt: the time [s] that it takes, against the tissue's viscosity; without it the flesh comes to rest.
@@ -101,7 +101,7 @@ class BoneFlesh:
         flesh: FleshState,
         q: Array,
         loads: Loads,
-        motion: Motion | None = None,
+        motion: StepMotion | None = None,
         tolerance: float = 1e-4,
         coordinates: Array | None = None,
     ) -> Array:
@@ -144,7 +144,7 @@ class BoneFlesh:
         midpoint: bool = False,
         iterations: int = 1,
         tolerance: float = 1e-9,
-    ) -> Report:
+    ) -> SolveReport:
         """Bones and flesh `dt` [s] on. loads act on the flesh; torque (n_v,) and wrenches (n_bones, 6) on the bones.
 
         Each iteration solves the flesh around the bones' guess and corrects the bones with the pull's derivative;
@@ -224,7 +224,7 @@ class BoneFlesh:
         inertial: Inertial | None,
         midpoint: bool,
         fresh: bool,
-    ) -> tuple[Report, Motion | None]:
+    ) -> tuple[SolveReport, StepMotion | None]:
         """Flesh from the start of the step to its end around the bones' present guess."""
         goal = bone_poses(self.skeleton, state.bones.q)
         if inertial is None:
@@ -242,7 +242,7 @@ class BoneFlesh:
         )
         state.poses[:] = goal
         span = 0.5 * dt if midpoint else dt
-        motion = Motion(span, begin.x, begin.x + span * begin.v, inertial.mass_damping, None)
+        motion = StepMotion(span, begin.x, begin.x + span * begin.v, inertial.mass_damping, None)
         return report, motion
 
 

@@ -25,8 +25,8 @@ from vitruvian.flesh import (
     FleshSolver,
     FleshState,
     Loads,
-    Report,
     Settings,
+    SolveReport,
     embed,
     rest_state,
 )
@@ -60,7 +60,7 @@ class Moved:
     positions: Array  # of the skin [m], shape (n, 3)
     velocities: Array  # by differences over the step [m/s], shape (n, 3)
     wrenches: Array  # (moment, force) of the flesh on each bone in its own frame [N m, N], shape (n_bones, 6)
-    report: Report
+    report: SolveReport
 
 
 class Follower:
@@ -109,7 +109,9 @@ class Follower:
         wrenches = self.model.attachments.bone_wrenches(state.flesh.x, state.poses)
         return Moved(after, (after - before) / dt, wrenches, report)
 
-    def settle(self, state: Carrier, goal: Array, loads: Loads, dt: float = np.inf, halvings: int = HALVINGS) -> Report:
+    def settle(
+        self, state: Carrier, goal: Array, loads: Loads, dt: float = np.inf, halvings: int = HALVINGS
+    ) -> SolveReport:
         """Balance around bones at `goal`, shape (n_bones, 4, 4), reached in `dt` [s]: at rest there without it.
 
         A motion too large for one solve is taken in parts.
@@ -140,7 +142,7 @@ class Follower:
         """Loads with viscosity, share = τ/dt, against motion from `start`."""
         return loads if share == 0.0 else replace(loads, drag=Drag(self.viscosity, share, start.copy()))
 
-    def _ease(self, state: Carrier, goal: Array, held: Loads, sofar: Report, share: float) -> Report:
+    def _ease(self, state: Carrier, goal: Array, held: Loads, sofar: SolveReport, share: float) -> SolveReport:
         """Where tissue snaps through, as in a deep crease, follow it down in viscous steps, then balance."""
         flesh = state.flesh
         for thick in (*(e for e in EASING if e > share), share):
@@ -153,7 +155,7 @@ class Follower:
         return report
 
 
-def _add(report: Report, earlier: Report) -> None:
+def _add(report: SolveReport, earlier: SolveReport) -> None:
     """Count the work of an earlier try in a report."""
     report.newton += earlier.newton
     report.krylov += earlier.krylov

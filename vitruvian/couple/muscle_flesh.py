@@ -24,8 +24,8 @@ from vitruvian.couple.step import Contributor, System
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.torques import JointTorques
 from vitruvian.couple.wrenches import joint_forces_of
-from vitruvian.flesh import FleshModel, FleshState, Loads, Report, Settings, rest_state
-from vitruvian.flesh.potential import Motion
+from vitruvian.flesh import FleshModel, FleshState, Loads, Settings, SolveReport, rest_state
+from vitruvian.flesh.potential import StepMotion
 from vitruvian.skeleton import SkeletonState, bone_poses, difference, integrate
 
 Array = np.ndarray
@@ -184,7 +184,7 @@ class MuscleFlesh:
         state.pull = self.pair.pull(state.flesh, q)
         state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
 
-    def _move(self, flesh: FleshState, poses: Array, loads: Loads, dt: float) -> Report:
+    def _move(self, flesh: FleshState, poses: Array, loads: Loads, dt: float) -> SolveReport:
         """Flesh with inertia one step on around bones at `poses`."""
         assert self.inertial is not None
         held = replace(loads, targets=self.model.attachments.targets(poses))
@@ -224,7 +224,7 @@ class MuscleFlesh:
         motion = None
         if self.inertial is not None:
             ahead = state.flesh.x + dt * state.flesh.v
-            motion = Motion(dt, state.flesh.x.copy(), ahead, self.inertial.mass_damping, None)
+            motion = StepMotion(dt, state.flesh.x.copy(), ahead, self.inertial.mass_damping, None)
         found = self.pair.pull_derivative(
             state.flesh, q, loads, motion, tolerance=3e-2, coordinates=np.flatnonzero(~self.stepper.held)
         )
@@ -234,7 +234,7 @@ class MuscleFlesh:
         if loads.activation is not None:
             state.roused = np.array(loads.activation, float)
 
-    def _approach(self, pair: BoneFleshState, rest_q: Array, loads: Loads) -> Report:
+    def _approach(self, pair: BoneFleshState, rest_q: Array, loads: Loads) -> SolveReport:
         """From the pose in which the flesh was made to another, in turns of a quarter radian at most, or half of that
         where skin may touch skin: it must not pass through itself on the way."""
         skeleton, goal = self.stepper.skeleton, pair.bones.q.copy()

@@ -1,20 +1,27 @@
-"""Elastic tissue with live muscle fibres on a cubic lattice.
+"""Elastic tissue with live muscle fibres, cut into elements: a cubic lattice, tetrahedra.
 
-`lattice`     cells that hold tissue, from a level set; `fill` and `fragments` say how much and which parts belong
-together `materials`   Mooney–Rivlin, neo-Hookean and corotated tissue, with presets; `fibre` the force–length curve
-of muscle `muscles`     which muscles fill which cells; `attachments` springs to bone; `embedding` points that ride
-along `model`, `state`   what never changes, what does
-`solver`      equilibrium and time steps; `newton`, `potential`, `krylov`, `kernels` are how
-`contact`     ground and simple shapes; `self_contact` skin on skin; `drape` the skin as a thin plate
-`measures`    strain, pressure and volume, for looking at and checking
+`elements`     what any elements have, and what they do; `elasticity`, `point`, `point_kernels` the plain way to do it
+`lattice`      cells of one size, from a level set
+`tetrahedra`   tetrahedra, from any mesh
+`materials`    Mooney–Rivlin, neo-Hookean and corotated tissue, with presets; `fibre` the force–length curve of muscle
+`muscles`      which muscles fill which elements
+`attachments`  springs to bone; `embedding` points that ride along
+`model`        what never changes; `state` what does
+`solver`       equilibrium and time steps; `newton`, `potential`, `krylov`, `multigrid`, `pattern` are how
+`viscosity`    tissue that takes its time
+`contact`      ground and simple shapes; `lattice.self_contact` skin on skin, `pairs` what it does
+`drape`        the skin as a thin plate
+`measures`     strain and volume, for looking at and checking
 """
 
 from vitruvian.flesh.attachments import Attachments, attach, sample_surface
 from vitruvian.flesh.contact import Box, Capsule, Contact, ContactSurface, Plane, contact_surface
 from vitruvian.flesh.drape import Drape
+from vitruvian.flesh.elements import Elasticity, Elements
 from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.fibre import Fibre
 from vitruvian.flesh.lattice import Lattice, box_lattice, lattice_from_level_set, lattice_from_values
+from vitruvian.flesh.lattice.self_contact import SelfContact, self_contact
 from vitruvian.flesh.materials import (
     Material,
     corotated,
@@ -26,11 +33,11 @@ from vitruvian.flesh.materials import (
 from vitruvian.flesh.measures import cell_strain, lattice_surface, node_values, tissue_volume
 from vitruvian.flesh.model import FleshModel, build_flesh
 from vitruvian.flesh.muscles import MuscleFibres, sample_muscles
-from vitruvian.flesh.newton import Report, Settings
+from vitruvian.flesh.newton import Settings, SolveReport
 from vitruvian.flesh.potential import Loads, Potential
-from vitruvian.flesh.self_contact import SelfContact, self_contact
 from vitruvian.flesh.solver import FleshSolver
 from vitruvian.flesh.state import FleshState, rest_state
+from vitruvian.flesh.tetrahedra import Tetrahedra, box_tetrahedra, tetrahedra_from_mesh
 
 __all__ = [
     "Attachments",
@@ -39,6 +46,8 @@ __all__ = [
     "Contact",
     "ContactSurface",
     "Drape",
+    "Elasticity",
+    "Elements",
     "Embedding",
     "Fibre",
     "FleshModel",
@@ -50,11 +59,13 @@ __all__ = [
     "MuscleFibres",
     "Plane",
     "Potential",
-    "Report",
     "SelfContact",
     "Settings",
+    "SolveReport",
+    "Tetrahedra",
     "attach",
     "box_lattice",
+    "box_tetrahedra",
     "build_flesh",
     "cell_strain",
     "contact_surface",
@@ -72,5 +83,6 @@ __all__ = [
     "sample_muscles",
     "sample_surface",
     "self_contact",
+    "tetrahedra_from_mesh",
     "tissue_volume",
 ]

@@ -1,4 +1,4 @@
-"""Flesh held to bone: points sampled on bone surfaces, tied to the lattice by zero-length springs.
+"""Flesh held to bone: points sampled on bone surfaces, tied to the flesh by zero-length springs.
 
     E = Σ k/2 ‖W x − t‖²,   t = T_bone p                                                   (Si 2013, eq. 3.7)
 
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
-from vitruvian.flesh.lattice import Lattice
 
-FARTHEST = 4.0  # extrapolation weight, some three cells off, beyond which a point has nothing to do with the lattice
+FARTHEST = 4.0  # extrapolation weight, some three cells off, beyond which a point has nothing to do with the flesh
 STIFFNESS = 1e8  # [N/m per m² of bone]: a millimetre under 0.1 MPa
 
 
 @dataclass(frozen=True)
 class Attachments:
-    """Springs between bones and lattice."""
+    """Springs between bones and flesh."""
 
     bone: np.ndarray  # which bone, shape (n,)
     point: np.ndarray  # on the bone [m], in its frame, shape (n, 3)
@@ -48,13 +48,13 @@ class Attachments:
         return np.stack([np.bincount(self.bone, both[:, k], self.n_bones) for k in range(6)], axis=1)
 
 
-def no_attachments(lattice: Lattice) -> Attachments:
+def no_attachments(elements: Elements) -> Attachments:
     none = np.zeros((0, 3))
-    return Attachments(np.zeros(0, np.int64), none, np.zeros(0), embed(lattice, none), 0)
+    return Attachments(np.zeros(0, np.int64), none, np.zeros(0), embed(elements, none), 0)
 
 
 def attach(
-    lattice: Lattice,
+    elements: Elements,
     bone: np.ndarray,
     points: np.ndarray,
     areas: np.ndarray,
@@ -62,7 +62,7 @@ def attach(
     *,
     stiffness: float = STIFFNESS,
 ) -> Attachments:
-    """Tie sampled bone points to the lattice.
+    """Tie sampled bone points to the flesh.
 
     bone: which bone, shape (n,); points: in the rest body [m], shape (n, 3); areas: bone surface that each stands for
     [m²]; rest_poses: bone to world in the rest body, shape (n_bones, 4, 4); stiffness: [N/m per m²].
@@ -74,11 +74,11 @@ def attach(
         raise InputError(f"flesh attachments: bone {bone.max()} does not exist, there are {len(rest_poses)}")
     if not np.all(np.asarray(areas) > 0.0):
         raise InputError("flesh attachments: every point must stand for a positive area of bone")
-    where = embed(lattice, points)
+    where = embed(elements, points)
     far = np.abs(where.weights).max(axis=1, initial=0.0) > FARTHEST
     if far.any():
         raise InputError(
-            f"flesh attachments: {int(far.sum())} points, the first of bone {bone[far][0]}, lie far off the lattice"
+            f"flesh attachments: {int(far.sum())} points, the first of bone {bone[far][0]}, lie far off the flesh"
         )
     turn = rest_poses[bone][:, :3, :3]
     local = np.einsum("nji,nj->ni", turn, points - rest_poses[bone][:, :3, 3])

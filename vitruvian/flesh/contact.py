@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
-from vitruvian.flesh.lattice import Lattice
 
 STIFFNESS = 2e7  # [Pa/m]: 5 mm deep under 0.1 MPa
 
@@ -94,14 +94,14 @@ class Contact:
     slip: float = 0.01  # [m/s], below which friction sticks viscously
 
 
-def contact_surface(lattice: Lattice, vertices: np.ndarray, faces: np.ndarray) -> ContactSurface:
+def contact_surface(elements: Elements, vertices: np.ndarray, faces: np.ndarray) -> ContactSurface:
     """Embed a skin [m] for contact."""
     corners = vertices[faces]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     share = np.bincount(faces.ravel(), np.repeat(area / 3.0, 3), len(vertices))
     if not share.sum() > 0.0:
         raise InputError("flesh contact: the surface has no area")
-    return ContactSurface(embed(lattice, vertices), share)
+    return ContactSurface(embed(elements, vertices), share)
 
 
 @dataclass
@@ -133,13 +133,13 @@ def contact_forces(contact: Contact, skin: np.ndarray) -> ContactForces:
 
 
 @njit(cache=True)
-def add_point_stiffness(data, slots, cell, weights, matrix):
+def add_point_stiffness(data, slots, element, weights, matrix):
     """Add Σ W_a W_b M to the block matrix for embedded points; matrix: M of each point [N/m], shape (n, 3, 3)."""
-    for p in range(len(cell)):
-        for a in range(8):
-            for b in range(8):
+    for p in range(len(element)):
+        for a in range(weights.shape[1]):
+            for b in range(weights.shape[1]):
                 w = weights[p, a] * weights[p, b]
-                d = data[slots[cell[p], a, b]]
+                d = data[slots[element[p], a, b]]
                 for i in range(3):
                     for j in range(3):
                         d[3 * i + j] += w * matrix[p, i, j]

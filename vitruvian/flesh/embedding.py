@@ -1,6 +1,6 @@
-"""Points that ride in the lattice: skin, muscle surfaces, bone attachments.
+"""Points that ride in the flesh: skin, muscle surfaces, bone attachments.
 
-A point of the rest body is a fixed trilinear mixture of its cell's corners, x = W X. Forces on such points go back to
+A point of the rest body is a fixed mixture of its element's corners, x = W X. Forces on such points go back to
 the nodes through the transpose, so that they do the same virtual work: f · δx = (Wᵀ f) · δX (Si 2013, section 3.2.2).
 """
 
@@ -11,20 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 from scipy.sparse import csr_matrix
-from scipy.spatial import cKDTree
 
 from vitruvian.errors import InputError
-from vitruvian.flesh.fill import CORNERS
-from vitruvian.flesh.lattice import Lattice
+from vitruvian.flesh.elements import Elements
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """Trilinear weights of points in a lattice."""
+    """Weights of points in elements of k corners."""
 
-    cell: np.ndarray  # cell of each point, shape (n,)
-    nodes: np.ndarray  # shape (n, 8)
-    weights: np.ndarray  # sum to one, shape (n, 8)
+    element: np.ndarray  # of each point, shape (n,)
+    nodes: np.ndarray  # shape (n, k)
+    weights: np.ndarray  # sum to one, shape (n, k)
     matrix: csr_matrix  # the same as a sparse matrix, shape (n, n_nodes)
     transpose: csr_matrix
 
@@ -37,8 +35,8 @@ class Embedding:
         return times_vectors(self.transpose, forces)
 
 
-def embed(lattice: Lattice, points: np.ndarray) -> Embedding:
-    """Embed rest points [m], shape (n, 3). A point outside every cell rides with the nearest one, by extrapolation."""
+def embed(elements: Elements, points: np.ndarray) -> Embedding:
+    """Embed rest points [m], shape (n, 3). A point outside every element rides with the nearest, by extrapolation."""
     points = np.asarray(points, float)
     if points.ndim == 0 or points.shape[-1] != 3 or points.ndim > 2:
         raise InputError(f"flesh embedding: points must have shape (n, 3), not {points.shape}")
@@ -46,31 +44,12 @@ def embed(lattice: Lattice, points: np.ndarray) -> Embedding:
     if not np.isfinite(points).all():
         bad = int((~np.isfinite(points).all(axis=1)).sum())
         raise InputError(f"flesh embedding: {bad} of {len(points)} points have coordinates that are not finite")
-    cell = locate(lattice, points)
-    local = (points - lattice.origin) / lattice.spacing - lattice.cells[cell]
-    weights = np.prod(np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :]), axis=2)
-    nodes = lattice.cell_nodes[cell]
-    rows = np.repeat(np.arange(len(points)), 8)
-    matrix = csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(len(points), lattice.n_nodes))
+    element = elements.locate(points)
+    weights, nodes = elements.weights(element, points), elements.element_nodes[element]
+    rows = np.repeat(np.arange(len(points)), nodes.shape[1])
+    matrix = csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(len(points), len(elements.nodes)))
     matrix.sum_duplicates()
-    return Embedding(cell, nodes, weights, matrix, matrix.T.tocsr())
-
-
-def locate(lattice: Lattice, points: np.ndarray) -> np.ndarray:
-    """The cell of each point: the owner of its fine cube, else the cell whose tissue is nearest. Shape (n,)."""
-    fine = np.floor((points - lattice.origin) / lattice.spacing * lattice.samples).astype(int)
-    inside = np.all((fine >= 0) & (fine < lattice.owner.shape), axis=1)
-    cell = np.full(len(points), -1)
-    cell[inside] = lattice.owner[tuple(fine[inside].T)]
-    lost = cell < 0
-    if lost.any():
-        # tissue is known fine cube by fine cube: the nearest filled one decides, so that a fingertip stays on its
-        # finger
-        filled = np.argwhere(lattice.owner >= 0)
-        centres = lattice.origin + (filled + 0.5) * (lattice.spacing / lattice.samples)
-        _, nearest = cKDTree(centres).query(points[lost])
-        cell[lost] = lattice.owner[tuple(filled[nearest].T)]
-    return cell
+    return Embedding(element, nodes, weights, matrix, matrix.T.tocsr())
 
 
 def times_vectors(matrix: csr_matrix, vectors: np.ndarray) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 With λ = ‖F w‖ the stretch along the fibre and r = λ / λ_opt, the nominal fibre stress is
 
-    T(λ, a) = σ_max/λ_opt (a f_active(r) + f_passive(r))                       (Lee 2008, section 5.2.3; Si & al.
-    2014, eq. 9)
+    T(λ, a) = σ_max/λ_opt (a f_active(r) + f_passive(r))            (Lee 2008, section 5.2.3; Si & al. 2014, eq. 9)
 
 with the curves of Blemker, Pinsky and Delp 2005 (after Zajac 1989). There is no force–velocity term: it would be
 hidden by the Rayleigh damping of the tissue (Si 2013, section 3.2.2.1).

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.multigrid import Multigrid
-from vitruvian.flesh.self_contact import Pairs, couple
+from vitruvian.flesh.pairs import Pairs, couple
 
 ROWS = 512  # rows per chunk
 
@@ -48,7 +48,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
             total2 += r[i, 0] ** 2 + r[i, 1] ** 2 + r[i, 2] ** 2
         partial[chunk] = total
         partial2[chunk] = total2
-    rz, rr = partial.sum(), partial2.sum()
+    rz, rr = total_of(partial), total_of(partial2)
     goal = relative * relative * rr
     done = 0
     while done < most and rr > goal and rz > 0.0:
@@ -65,7 +65,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
                 ap[i, 0], ap[i, 1], ap[i, 2] = s0, s1, s2
                 total += p[i, 0] * s0 + p[i, 1] * s1 + p[i, 2] * s2
             partial[chunk] = total
-        curvature = partial.sum() + couple(nodes, weights, direction, stiffness, p, ap)
+        curvature = total_of(partial) + couple(nodes, weights, direction, stiffness, p, ap)
         if curvature <= 0.0:
             if done == 0:
                 for i in range(n):
@@ -89,7 +89,7 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
             partial[chunk] = total
             partial2[chunk] = total2
         before = rz
-        rz, rr = partial.sum(), partial2.sum()
+        rz, rr = total_of(partial), total_of(partial2)
         beta = rz / before
         for chunk in prange(chunks):
             for i in range(chunk * ROWS, min(chunk * ROWS + ROWS, n)):
@@ -98,6 +98,15 @@ def conjugate_gradients(start, column, data, inverse, b, x, relative, most, node
                     low[i, k] = p[i, k]
         done += 1
     return done, False
+
+
+@njit(cache=True)
+def total_of(partial):
+    """The sum in the order of the chunks: `partial.sum()` within a parallel kernel would be shared among threads."""
+    total = 0.0
+    for chunk in range(len(partial)):
+        total += partial[chunk]
+    return total
 
 
 def multigrid_gradients(

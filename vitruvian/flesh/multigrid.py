@@ -1,23 +1,23 @@
-"""Multigrid on the lattice: a preconditioner whose iterations hardly grow when cells get smaller.
+"""Multigrid: a preconditioner whose iterations hardly grow when elements get smaller.
 
 One V-cycle: smoothing by a Chebyshev polynomial of the block-Jacobi iteration (Adams, Brezina, Hu and Tuminaro 2003),
-the residual carried to the lattice of twice the spacing and solved for there in the same way, and the same smoothing.
-Coarse matrices are Galerkin products Pᵀ A P, so that springs to bone, contact and held nodes are in them. Symmetric, in
-float32, every sum in a fixed order. After Zhu, Sifakis, Teran and Brandt 2010, with the virtual nodes of `coarsen`.
+the residual carried to the next coarser elements (`Elements.coarser`) and solved for there in the same way, and the
+same smoothing. Coarse matrices are Galerkin products Pᵀ A P, so that springs to bone, contact and held nodes are in
+them. Symmetric, in float32, every sum in a fixed order. After Zhu, Sifakis, Teran and Brandt 2010, with the virtual
+nodes of `lattice.coarsen`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
 from scipy.sparse import csr_matrix
 
-from vitruvian.flesh.coarsen import Grid, coarsen, grid_of
-from vitruvian.flesh.lattice import Lattice
+from vitruvian.flesh.elements import Coarser
 
-COARSEST = 60  # nodes below which a level is not coarsened
 SWEEPS = 8  # on the coarsest level
 DEGREE = 2  # of the smoother's polynomial
 RANGE = 4.0  # the smoother damps eigenvalues of D⁻¹A from the largest down to the largest over this
@@ -27,7 +27,7 @@ CHUNK = 128  # rows per task
 
 @dataclass
 class Level:
-    """One lattice: its matrix, its smoother, and how the next coarser one hangs on it."""
+    """One level: its matrix, its smoother, and how the next coarser one hangs on it."""
 
     start: np.ndarray
     column: np.ndarray
@@ -43,22 +43,18 @@ class Level:
 
 
 class Multigrid:
-    """The coarser levels of one lattice; `update` refills them from a matrix, `apply` is one V-cycle."""
+    """The coarser levels of one body; `update` refills them from a matrix, `apply` is one V-cycle."""
 
     def __init__(
-        self, lattice: Lattice, start: np.ndarray, column: np.ndarray, diagonal: np.ndarray, fixed: np.ndarray
+        self, coarser: Sequence[Coarser], start: np.ndarray, column: np.ndarray, diagonal: np.ndarray, fixed: np.ndarray
     ) -> None:
-        grid = grid_of(lattice.cells, lattice.cell_nodes)
+        """start, column, diagonal: of the finest level's `Pattern`; fixed: components held there, shape (n, 3)."""
         self.fixed = np.ascontiguousarray(fixed)
-        self.levels = [Level(start, column, diagonal, np.zeros((0, 9), np.float32), _blocks(len(grid.nodes)))]
-        while len(grid.nodes) > COARSEST:
-            coarse, p = coarsen(grid)
-            if len(coarse.nodes) >= 0.8 * len(grid.nodes):  # slender parts that cannot be coarsened any more
-                break
+        self.levels = [Level(start, column, diagonal, np.zeros((0, 9), np.float32), _blocks(len(diagonal)))]
+        for below in coarser:
             upper = self.levels[-1]
-            upper.up, upper.down = _rows(p), _rows(p.T.tocsr())
-            self.levels.append(_level(coarse))
-            grid = coarse
+            upper.up, upper.down = _rows(below.ride), _rows(below.ride.T.tocsr())
+            self.levels.append(_level(below))
 
     def update(self, data: np.ndarray) -> None:
         """New matrix on the finest level, shape (n_blocks, 9)."""
@@ -144,9 +140,9 @@ def _rows(p: csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return p.indptr.astype(np.int64), p.indices.astype(np.int32), p.data.astype(np.float32)
 
 
-def _level(grid: Grid) -> Level:
-    n = len(grid.nodes)
-    keys = np.unique((grid.cell_nodes[:, :, None] * n + grid.cell_nodes[:, None, :]).ravel())
+def _level(coarser: Coarser) -> Level:
+    n, corners = coarser.ride.shape[1], coarser.element_nodes
+    keys = np.unique((corners[:, :, None] * n + corners[:, None, :]).ravel())
     start = np.searchsorted(keys // n, np.arange(n + 1)).astype(np.int64)
     diagonal = np.searchsorted(keys, np.arange(n) * (n + 1)).astype(np.int64)
     return Level(start, (keys % n).astype(np.int32), diagonal, np.zeros((len(keys), 9), np.float32), _blocks(n))

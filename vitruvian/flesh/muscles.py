@@ -1,8 +1,8 @@
-"""Which muscles run through which cell, how much of it they fill, and which way their fibres point.
+"""Which muscles run through which element, how much of it they fill, and which way their fibres point.
 
-Found by sampling: each sample of a cell's tissue is asked whether a muscle covers it and where its fibres point; a cell
-keeps the covered fraction d and the mean direction of each muscle (Lee 2008, section 5.2.3; Si & al. 2014, appendix
-A.1).
+Found by sampling: each sample of an element's tissue is asked whether a muscle covers it and where its fibres point; an
+element keeps the covered fraction d and the mean direction of each muscle (Lee 2008, section 5.2.3; Si & al. 2014,
+appendix A.1).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.fibre import Fibre
-from vitruvian.flesh.lattice import Lattice
 
 # points [m] (n, 3) -> (covered (n,) bool, unit fibre direction (n, 3))
 MuscleRegion = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -22,46 +22,49 @@ MuscleRegion = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class MuscleFibres:
-    """Muscles per cell: entries offset[c]:offset[c + 1] belong to cell c."""
+    """Muscles per element: entries offset[e]:offset[e + 1] belong to element e."""
 
     names: tuple[str, ...]
-    offset: np.ndarray  # shape (n_cells + 1,)
+    offset: np.ndarray  # shape (n + 1,)
     muscle: np.ndarray  # which muscle, shape (n_entries,)
-    density: np.ndarray  # fraction of the cell's tissue, 0 to 1
+    density: np.ndarray  # fraction of the element's tissue, 0 to 1
     direction: np.ndarray  # unit vector in the rest body, shape (n_entries, 3)
     peak_stress: np.ndarray  # [Pa] of each muscle
     optimal_stretch: np.ndarray  # of each muscle
 
     def cell_activation(self, activation: np.ndarray) -> np.ndarray:
-        """Density-weighted activation of each cell, for colouring, shape (n_cells,)."""
+        """Density-weighted activation of each element, for colouring, shape (n,)."""
         cell = np.repeat(np.arange(len(self.offset) - 1), np.diff(self.offset))
         return np.bincount(cell, self.density * activation[self.muscle], len(self.offset) - 1)
 
+    def kernel(self) -> tuple[np.ndarray, ...]:
+        """What every kernel wants to know of the fibres."""
+        return (self.offset, self.muscle, self.density, self.direction, self.peak_stress, self.optimal_stretch)
 
-def no_muscles(n_cells: int) -> MuscleFibres:
+
+def no_muscles(n: int) -> MuscleFibres:
     empty = np.zeros(0)
     return MuscleFibres(
-        (), np.zeros(n_cells + 1, np.int64), np.zeros(0, np.int64), empty, np.zeros((0, 3)), np.zeros(1), np.ones(1)
+        (), np.zeros(n + 1, np.int64), np.zeros(0, np.int64), empty, np.zeros((0, 3)), np.zeros(1), np.ones(1)
     )
 
 
 def sample_muscles(
-    lattice: Lattice,
+    elements: Elements,
     regions: Sequence[tuple[str, MuscleRegion]],
     *,
     fibre: Fibre | Sequence[Fibre] = Fibre(),  # noqa: B008 - frozen
     samples: int = 3,
     least: float = 0.02,
 ) -> MuscleFibres:
-    """Sample each region on samples³ points per cell, spread by the cell's own covariance so that they lie in its
-    tissue.
+    """Sample each region on samples³ points of each element's tissue.
 
     Overlapping muscles share a point evenly. Entries below `least` are dropped.
     """
     fibres = [fibre] * len(regions) if isinstance(fibre, Fibre) else list(fibre)
     if len(fibres) != len(regions):
         raise InputError(f"muscle fibres: {len(fibres)} sets of constants for {len(regions)} muscles")
-    points = _cell_samples(lattice, samples)
+    points = elements.spread_points(samples)
     n_cells, per_cell = points.shape[:2]
     flat = points.reshape(-1, 3)
     hits = []
@@ -94,17 +97,3 @@ def sample_muscles(
         peak_stress=np.array([f.peak_stress for f in fibres] or [0.0]),
         optimal_stretch=np.array([f.optimal_stretch for f in fibres] or [1.0]),
     )
-
-
-def _cell_samples(lattice: Lattice, samples: int) -> np.ndarray:
-    """samples³ points in each cell, mapped so that their mean and covariance are those of the tissue. (n, s³, 3)."""
-    mean = lattice.points.mean(axis=1)
-    spread = lattice.points - mean[:, None]
-    covariance = np.einsum("nqi,nqj->nij", spread, spread) / 4.0
-    values, vectors = np.linalg.eigh(covariance)
-    root = np.einsum("nij,nj,nkj->nik", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
-    axis = (np.arange(samples) + 0.5) / samples - 0.5
-    grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
-    deviation = np.sqrt(np.mean(axis**2)) if samples > 1 else 1.0
-    local = mean[:, None] + np.einsum("nij,sj->nsi", root, grid / deviation)
-    return lattice.origin + lattice.spacing * (lattice.cells[:, None] + local)

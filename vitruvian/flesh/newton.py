@@ -5,8 +5,8 @@ to p̂ only while the volumes are off by more than asked, for that disturbs the 
 no inner loop. Linear solves go no farther than the goal, the matrix is kept while the residual halves, and is stored in
 float32 (residuals are float64, so the answer does not feel it). Where tissue that is about to snap makes the Lagrangian
 lose its convexity, or volumes come right slowly, γ is raised for that solve: the method of multipliers swings to and
-fro unless γ outweighs the negative curvature (Bertsekas 1982, section 2.2). The true stiffness is used while cells are
-sound; from a bad start (inverted cells, a failed search) its negative curvature is projected away.
+fro unless γ outweighs the negative curvature (Bertsekas 1982, section 2.2). The true stiffness is used while elements
+are sound; from a bad start (inverted ones, a failed search) its negative curvature is projected away.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh.kernels import pressure_forces, volume_rates
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
-from vitruvian.flesh.measures import folded_cells
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.pairs import couple, no_pairs
 from vitruvian.flesh.potential import Evaluation, Potential
-from vitruvian.flesh.self_contact import couple, no_pairs
 
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
@@ -30,8 +28,8 @@ SLOW = 0.35  # volumes that fall by less than this in two updates of the pressur
 HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
 HALVINGS = 12  # of a step that overshoots
-SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between cells
-UNSOUND = 0.1  # a cell whose mean J is below this counts as inverted
+SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between elements
+UNSOUND = 0.1  # an element whose mean J is below this counts as inverted
 
 
 @dataclass(frozen=True)
@@ -39,13 +37,13 @@ class Settings:
     """How hard to try. Forces in N: 0.15 N is 0.7 % of a 20 N load on a forearm."""
 
     residual: float = 0.15  # Euclidean norm of the unbalanced force [N]
-    gap: float = 1e-5  # volume-weighted rms of c: a cell holds its volume to a hundred thousandth
+    gap: float = 1e-5  # volume-weighted rms of c: an element holds its volume to a hundred thousandth
     newton: int = 40  # most Newton steps
     krylov: int = 400  # most iterations of each linear solve
     tolerance: float = 0.1  # relative, of each linear solve
     chord: float = 0.5  # keep the matrix while the residual falls below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
-    multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it pays
+    multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it can and pays
 
     def __post_init__(self) -> None:
         for name in ("residual", "gap", "tolerance", "chord"):
@@ -59,7 +57,7 @@ class Settings:
 
 
 @dataclass
-class Report:
+class SolveReport:
     """How a solve went."""
 
     converged: bool
@@ -70,7 +68,7 @@ class Report:
     gap: float
     projected: int  # assemblies with projected stiffness
     left_out: int = 0  # vertices of the skin that touch skin but are ignored (see `self_contact`)
-    folded: int = 0  # cells turned inside out somewhere at the end: a balance that no real tissue has
+    folded: int = 0  # elements turned inside out somewhere at the end: a balance that no real tissue has
 
 
 class Newton:
@@ -78,30 +76,31 @@ class Newton:
 
     def __init__(self, model: FleshModel, settings: Settings) -> None:
         self.model, self.settings = model, settings
-        n = model.lattice.n_nodes
-        self.data = np.zeros((len(model.pattern.column), 9), np.float32 if settings.single else np.float64)
+        n, pattern = len(model.elements.nodes), model.pattern
+        self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.inverse = np.zeros((n, 3, 3))
         wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
-        pattern = model.pattern
+        coarser = model.elements.coarser() if wanted else ()
         self.multigrid = (
-            Multigrid(model.lattice, pattern.start, pattern.column, pattern.diagonal, model.fixed) if wanted else None
+            Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, model.fixed)
+            if coarser or settings.multigrid
+            else None
         )
         self.step = np.zeros((n, 3))
-        self.rate = np.zeros(model.lattice.n_cells)
         self.pairs = no_pairs()
 
-    def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
+    def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> SolveReport:
         """Move x and pressure in place to a minimum of the potential."""
         report = self._descend(potential, x, pressure)
-        report.folded = folded_cells(self.model.lattice, x)
+        report.folded = self.model.elements.folded(x)
         return report
 
-    def _descend(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Report:
+    def _descend(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> SolveReport:
         settings = self.settings
-        volume = self.model.lattice.volume
+        volume = self.model.elements.volume
         # differences of L below this are round-off of its parts, not a rise
-        noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + potential.gamma)))
-        report = Report(False, 0, 0, 0, np.inf, np.inf, 0)
+        noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + potential.elasticity.penalty)))
+        report = SolveReport(False, 0, 0, 0, np.inf, np.inf, 0)
         now = potential.evaluate(x, pressure)
         before, rough, projected, shift, short = np.inf, False, False, 0.0, 0
         gaps: list[float] = []
@@ -159,7 +158,7 @@ class Newton:
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
             now = there
             if (gap := self._rms(now.gap)) > settings.gap:
-                pressure += potential.gamma * now.gap
+                pressure += potential.elasticity.penalty * now.gap
                 gaps.append(gap)
                 if len(gaps) > 2 and gap > SLOW * gaps[-3] and potential.raised < HARDEST:
                     now = self._harden(potential, x, pressure)
@@ -193,7 +192,7 @@ class Newton:
         )
 
     def _rms(self, gap: np.ndarray) -> float:
-        volume = self.model.lattice.volume
+        volume = self.model.elements.volume
         return float(np.sqrt(np.sum(volume * gap**2) / np.sum(volume)))
 
     def responses(
@@ -204,8 +203,8 @@ class Newton:
         Pressures follow: (A + γ V g gᵀ) δx + V g δp (1 − γ/κ) = f with δp = κ g·δx, by the iteration of `minimise`.
         """
         model, pattern = self.model, self.model.pattern
-        volume_part = (pattern.colours, pattern.blocks, pattern.order)
-        gamma, kappa = model.moduli[:, 5], model.moduli[:, 3]
+        elasticity = model.elasticity
+        gamma, kappa = elasticity.penalty, elasticity.bulk
         data = np.zeros((len(pattern.column), 9))  # in float64: here the matrix is the answer
         pairs = potential.stiffness(x, pressure, potential.evaluate(x, pressure), False, data)
         between = (pairs.nodes, pairs.weights, pairs.direction, pairs.stiffness)
@@ -215,12 +214,12 @@ class Newton:
         for k, right in enumerate(forces):
             right = np.where(model.fixed, 0.0, right)
             goal = tolerance * _size(right)
-            moved, change = out[k], np.zeros(model.lattice.n_cells)
+            moved, change = out[k], np.zeros(len(gamma))
             for _ in range(60):
                 multiply(pattern.start, pattern.column, data, moved, product)
                 couple(*between, moved, product)
                 squeeze[:] = 0.0
-                pressure_forces(x, change * (1.0 - gamma / kappa), potential.cells, *volume_part, squeeze)
+                elasticity.pressure_forces(x, change * (1.0 - gamma / kappa), squeeze)
                 left = np.where(model.fixed, 0.0, right - product - squeeze)
                 if _size(left) <= goal:
                     break
@@ -236,8 +235,7 @@ class Newton:
                     *between,
                 )
                 moved += self.step
-                volume_rates(x, moved, potential.cells, self.rate)
-                change += gamma * (self.rate - change / kappa)
+                change += gamma * (elasticity.volume_rates(x, moved) - change / kappa)
         return out
 
     def _assemble(

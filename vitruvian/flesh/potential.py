@@ -1,6 +1,6 @@
 """The one function that both equilibrium and dynamics minimise, with its force and its stiffness.
 
-    L(x) = Σ cells [V Ψ + V p (J̄ − 1) + V γ/2 c²] + springs + contact + viscosity − f·x
+    L(x) = Σ elements [V Ψ + V p (J̄ − 1) + V γ/2 c²] + springs + contact + viscosity − f·x
            + ½/dt² ‖x − y‖²_M + ½/dt ‖x − x₀‖²_D
 
 with c = J̄ − 1 − (p + p0)/κ, the inertial target y = x₀ + dt v₀ and Rayleigh damping D = α M + β K(x₀); the last two
@@ -16,14 +16,12 @@ import numpy as np
 
 from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness, contact_forces
 from vitruvian.flesh.embedding import times_vectors
-from vitruvian.flesh.forces import cell_forces
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.self_contact import Near, Pairs, SelfContact, find_near, find_pairs, movers, no_pairs, strays
-from vitruvian.flesh.stiffness import cell_stiffness
+from vitruvian.flesh.pairs import Near, Pairs, Touching, movers, no_pairs, strays
 from vitruvian.flesh.viscosity import Drag
 
-STRAY = 1e-3  # cells that skin must jump to be ignored
+STRAY = 1e-3  # edges that skin must jump to be ignored
 
 
 @dataclass
@@ -34,12 +32,12 @@ class Loads:
     activation: np.ndarray | None = None  # 0 to 1, shape (n_muscles,)
     force: np.ndarray | None = None  # on the nodes [N], shape (n_nodes, 3)
     contacts: Sequence[Contact] = ()
-    self_contact: SelfContact | None = None  # skin that may touch skin
+    self_contact: Touching | None = None  # skin that may touch skin
     drag: Drag | None = None  # the tissue's viscosity
 
 
 @dataclass
-class Motion:
+class StepMotion:
     """The dynamic terms of one backward-Euler step."""
 
     dt: float  # [s]
@@ -57,8 +55,8 @@ class Evaluation:
     value: float  # L [J]
     scale: float  # sum of absolute parts [J], for judging round-off
     force: np.ndarray  # −∂L/∂x [N], zero where fixed, shape (n_nodes, 3)
-    jbar: np.ndarray  # mean J of each cell
-    gap: np.ndarray  # c of each cell
+    jbar: np.ndarray  # mean J of each element
+    gap: np.ndarray  # c of each element
     contacts: list[ContactForces]
     touching: Pairs  # skin in skin
 
@@ -66,76 +64,47 @@ class Evaluation:
 class Potential:
     """L for one model, one set of loads and, in dynamics, one step."""
 
-    def __init__(self, model: FleshModel, loads: Loads, motion: Motion | None = None) -> None:
+    def __init__(self, model: FleshModel, loads: Loads, motion: StepMotion | None = None) -> None:
         self.model, self.loads, self.motion = model, loads, motion
         n_muscles = max(1, len(model.muscles.names))
         self.activation = np.zeros(n_muscles) if loads.activation is None else np.asarray(loads.activation, float)
-        self.cells, self.fibres = model.kernel_cells(), model.kernel_fibres()
-        self.moduli = model.moduli  # as in the model, but for γ where it has been raised
+        self.elasticity = model.elasticity  # as in the model, but for γ where it has been raised
         self.raised = 1.0
-        self.near: Near | None = None  # cells near each vertex of the skin that may touch itself
+        self.near: Near | None = None  # elements near each vertex of the skin that may touch itself
         self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
-
-    @property
-    def gamma(self) -> np.ndarray:
-        """γ of each cell [Pa], shape (n_cells,)."""
-        return self.moduli[:, 5]
 
     def harden(self, factor: float) -> None:
         """Raise γ to `factor` times the model's, at most to the bulk modulus; L then has the same minima."""
-        self.raised = factor
-        self.moduli = self.model.moduli.copy()
-        self.moduli[:, 5] = np.minimum(factor * self.moduli[:, 5], self.moduli[:, 3])
-        self.cells = (*self.cells[:3], self.moduli, *self.cells[4:])
+        self.raised, self.elasticity = factor, self.model.elasticity.hardened(factor)
 
     def _touching(self, x: np.ndarray) -> Pairs:
         """Skin in skin with the nodes at x."""
         contact = self.loads.self_contact
         if contact is None:
             return no_pairs()
-        if self.near is None or not self.near.holds(x, contact.lattice.spacing):
-            self.near = find_near(contact, x)
-        return find_pairs(contact, x, self.near, self.left_out)
+        if self.near is None or not self.near.holds(x, contact.spacing):
+            self.near = contact.find_near(x)
+        return contact.find_pairs(x, self.near, self.left_out)
 
     def leave_out(self, before: Evaluation, after: Evaluation, move: np.ndarray, wedged: bool = False) -> bool:
         """Ignore from now on the skin that a move (n_nodes, 3) [m] puts into tissue by a jump; whether there is any.
 
-        wedged: ignore what the move, a tiny one, takes from one cell into another too.
+        wedged: ignore what the move, a tiny one, takes from one element into another too.
         """
         contact = self.loads.self_contact
         if contact is None:
             return False
-        found = strays(before.touching, after.touching, move, len(contact.rest), STRAY * contact.lattice.spacing)
+        found = strays(before.touching, after.touching, move, contact.n_vertices, STRAY * contact.spacing)
         if wedged:
-            found |= movers(before.touching, after.touching, len(contact.rest))
+            found |= movers(before.touching, after.touching, contact.n_vertices)
         self.left_out = found if self.left_out is None else self.left_out | found
         return bool(found.any())
 
     def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
-        model, loads, pattern = self.model, self.loads, self.model.pattern
-        lattice = model.lattice
-        force = np.zeros((lattice.n_nodes, 3))
-        energy, jbar = np.empty(lattice.n_cells), np.empty(lattice.n_cells)
-        cell_forces(
-            x,
-            pressure,
-            self.activation,
-            self.cells,
-            pattern.colours,
-            pattern.blocks,
-            pattern.order,
-            self.fibres,
-            force,
-            energy,
-            jbar,
-        )
-        kappa, p0, gamma = self.moduli[:, 3], self.moduli[:, 4], self.moduli[:, 5]
-        gap = jbar - 1.0 - (pressure + p0) / kappa
-        volumetric = lattice.volume * (pressure * (jbar - 1.0) + 0.5 * gamma * gap * gap)
-        parts = [float(np.sum(energy)), float(np.sum(volumetric))]
-        held = times_vectors(model.ghost_matrix, x)
-        force -= held
-        parts.append(0.5 * float(np.sum(held * x)))
+        model, loads = self.model, self.loads
+        force = np.zeros(model.elements.nodes.shape)
+        strained = self.elasticity.forces(x, pressure, self.activation, force)
+        parts = list(strained.parts)
         tied = model.attachments
         if len(tied.bone) and loads.targets is not None:
             stretch = tied.embedding.positions(x) - loads.targets
@@ -149,7 +118,7 @@ class Potential:
             parts.append(0.5 * float(np.sum(resisted * moved)))
         if loads.force is not None:
             force += loads.force
-            parts.append(-float(np.sum(loads.force * (x - lattice.nodes))))
+            parts.append(-float(np.sum(loads.force * (x - model.elements.nodes))))
         touching = []
         for contact in loads.contacts:
             embedding = contact.surface.embedding
@@ -163,7 +132,7 @@ class Potential:
         if self.motion is not None:
             parts.extend(self._add_motion(x, force))
         force[model.fixed] = 0.0
-        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, jbar, gap, touching, pairs)
+        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, strained.jbar, strained.gap, touching, pairs)
 
     def stiffness(
         self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray
@@ -171,41 +140,31 @@ class Potential:
         """∂²L/∂x² into data (n_blocks, 9), but for what lies between the two sides of the pairs it returns."""
         model, pattern = self.model, self.model.pattern
         tied = self.loads.targets is not None
-        scalar = model.ghost + model.springs if tied else model.ghost.copy()
+        steady = self.elasticity.steady
+        scalar = steady + model.springs if tied else steady.copy()
         if self.loads.drag is not None:
             scalar = scalar + self.loads.drag.share * self.loads.drag.viscosity.blocks
         if self.motion is not None:
             dt = self.motion.dt
             scalar[pattern.diagonal] += model.node_mass * (1.0 / dt**2 + self.motion.mass_damping / dt)
-        cell_stiffness(
-            x,
-            pressure,
-            self.activation,
-            self.cells,
-            pattern.colours,
-            pattern.blocks,
-            pattern.order,
-            self.fibres,
-            pattern.slots,
-            scalar,
-            projected,
-            data,
-        )
+        self.elasticity.stiffness(x, pressure, self.activation, scalar, projected, data)
         for i, contact in enumerate(self.loads.contacts):
             found = now.contacts[i]
             points = contact.surface.embedding
             if len(found.active):
                 push = found.stiffness[:, None, None] * found.normal[:, :, None] * found.normal[:, None, :]
-                add_point_stiffness(data, pattern.slots, points.cell[found.active], points.weights[found.active], push)
+                add_point_stiffness(
+                    data, pattern.slots, points.element[found.active], points.weights[found.active], push
+                )
             if self.motion is not None and i < len(self.motion.friction):
                 vertices, drag = self.motion.friction[i]
                 add_point_stiffness(
-                    data, pattern.slots, points.cell[vertices], points.weights[vertices], drag / self.motion.dt
+                    data, pattern.slots, points.element[vertices], points.weights[vertices], drag / self.motion.dt
                 )
         pairs = now.touching
         push = pairs.stiffness[:, None, None] * pairs.direction[:, :, None] * pairs.direction[:, None, :]
         for side in (0, 1):
-            add_point_stiffness(data, pattern.slots, pairs.cell[:, side], pairs.weights[:, side], push)
+            add_point_stiffness(data, pattern.slots, pairs.element[:, side], pairs.weights[:, side], push)
         if self.motion is not None and self.motion.damping is not None:
             data += self.motion.damping * (1.0 / self.motion.dt)
         return pairs
@@ -223,7 +182,7 @@ class Potential:
             drag += resisted / dt
         for i, (vertices, matrix) in enumerate(motion.friction):
             embedding = self.loads.contacts[i].surface.embedding
-            slide = np.zeros((len(embedding.cell), 3))
+            slide = np.zeros((len(embedding.element), 3))
             slide[vertices] = np.einsum("nij,nj->ni", matrix, (embedding.matrix @ moved)[vertices]) / dt
             drag += embedding.nodal_forces(slide)
         force -= inertia + drag

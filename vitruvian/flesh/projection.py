@@ -35,7 +35,7 @@ def inverse_trace_minus(s, v, out):
 
 @njit(cache=True)
 def add_projected(mu10, mu01, muc, p, u, s, v, w, grads, d, out):
-    """Add the projected stiffness of one point (Mooney–Rivlin, corotated and pressure terms) to out (24, 24)."""
+    """Add the projected stiffness of one point (Mooney–Rivlin, corotated and pressure terms) to out (3k, 3k)."""
     for i in range(9):
         for j in range(9):
             d[i, j] = 0.0
@@ -66,13 +66,13 @@ def add_projected(mu10, mu01, muc, p, u, s, v, w, grads, d, out):
         d[ji, ji] = d[ij, ij]
         d[ij, ji] = 0.5 * (symmetric - skew)
         d[ji, ij] = d[ij, ji]
-    turned = np.empty((8, 3))  # Vᵀ a
-    for a in range(8):
+    turned = np.empty((len(grads), 3))  # Vᵀ a
+    for a in range(len(grads)):
         for i in range(3):
             turned[a, i] = v[0, i] * grads[a, 0] + v[1, i] * grads[a, 1] + v[2, i] * grads[a, 2]
     local = np.empty((3, 3))
-    for a in range(8):
-        for b in range(a, 8):
+    for a in range(len(grads)):
+        for b in range(a, len(grads)):
             for i in range(3):
                 for k in range(3):
                     total = 0.0

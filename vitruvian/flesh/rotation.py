@@ -1,8 +1,7 @@
-"""Singular values of 3×3 matrices with the sign in the smallest: F = U diag(σ) Vᵀ, U and V rotations, σ3 < 0 if
-inverted.
+"""Singular values of 3×3 matrices with the sign in the smallest: F = U diag(σ) Vᵀ, U and V rotations.
 
-Jacobi rotations on FᵀF; no division by a singular value that may vanish, so collapsed and inverted cells are fine
-(Irving, Teran and Fedkiw 2004).
+σ3 < 0 where F is inverted. Jacobi rotations on FᵀF; no division by a singular value that may vanish, so collapsed and
+inverted elements are fine (Irving, Teran and Fedkiw 2004).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import numpy as np
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.newton import Newton, Report, Settings
-from vitruvian.flesh.potential import Loads, Motion, Potential
+from vitruvian.flesh.newton import Newton, Settings, SolveReport
+from vitruvian.flesh.potential import Loads, Potential, StepMotion
 from vitruvian.flesh.state import FleshState
 
 
@@ -20,7 +20,7 @@ class FleshSolver:
         self.settings = settings or Settings()
         self.newton = Newton(model, self.settings)
 
-    def equilibrium(self, state: FleshState, loads: Loads) -> Report:
+    def equilibrium(self, state: FleshState, loads: Loads) -> SolveReport:
         """Move `state` to quasi-static balance with `loads`, starting from where it is; velocities stay as they are."""
         self._check(loads)
         if loads.targets is None and not self.model.fixed.any():
@@ -36,7 +36,7 @@ class FleshSolver:
         mass_damping: float = 0.0,
         stiffness_damping: float = 0.0,
         midpoint: bool = False,
-    ) -> Report:
+    ) -> SolveReport:
         """One step of `dt` [s] with Rayleigh damping α M + β K; α [1/s], β [s].
 
         K is the projected stiffness at the start of the step, so that damping never feeds energy in.
@@ -54,7 +54,7 @@ class FleshSolver:
         start, speed = state.x.copy(), state.v.copy()
         if midpoint:
             dt *= 0.5
-        motion = Motion(dt, start, start + dt * state.v, mass_damping, None, self._friction(state, loads))
+        motion = StepMotion(dt, start, start + dt * state.v, mass_damping, None, self._friction(state, loads))
         if stiffness_damping > 0.0:
             still = Potential(self.model, Loads(activation=loads.activation))
             motion.damping = np.zeros((len(self.model.pattern.column), 9))
@@ -95,7 +95,7 @@ class FleshSolver:
             raise InputError(
                 f"flesh: {len(model.muscles.names)} muscles need as many activations, not {len(loads.activation)}"
             )
-        if loads.force is not None and loads.force.shape != model.lattice.nodes.shape:
+        if loads.force is not None and loads.force.shape != model.elements.nodes.shape:
             raise InputError(
-                f"flesh: nodal forces must have shape {model.lattice.nodes.shape}, not {loads.force.shape}"
+                f"flesh: nodal forces must have shape {model.elements.nodes.shape}, not {loads.force.shape}"
             )

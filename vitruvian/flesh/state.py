@@ -1,4 +1,4 @@
-"""What changes in flesh: node positions and velocities, and the pressure of each cell."""
+"""What changes in flesh: node positions and velocities, and the pressure of each element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vitruvian.flesh.model import FleshModel
 class FleshState:
     x: np.ndarray  # node positions [m], shape (n_nodes, 3)
     v: np.ndarray  # node velocities [m/s], shape (n_nodes, 3)
-    pressure: np.ndarray  # p of the augmented Lagrangian [Pa], tension positive, shape (n_cells,)
+    pressure: np.ndarray  # p of the augmented Lagrangian [Pa], tension positive, shape (n_elements,)
 
     def copy(self) -> FleshState:
         return FleshState(self.x.copy(), self.v.copy(), self.pressure.copy())
@@ -21,4 +21,5 @@ class FleshState:
 
 def rest_state(model: FleshModel) -> FleshState:
     """The undeformed body at rest: p = −p0, which makes it stress free."""
-    return FleshState(model.lattice.nodes.copy(), np.zeros((model.lattice.n_nodes, 3)), -model.moduli[:, 4].copy())
+    nodes = model.elements.nodes
+    return FleshState(nodes.copy(), np.zeros(nodes.shape), -model.elasticity.rest_pressure)

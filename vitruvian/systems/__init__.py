@@ -12,12 +12,12 @@ Each honours some of the `Controls` and refuses the others. What is seen of them
 are measures (`measures`).
 """
 
-from vitruvian.systems.bones import BonesState, BonesSystem, steady_rate
 from vitruvian.systems.body import BodySystem
+from vitruvian.systems.bones import BonesState, BonesSystem, steady_rate
 from vitruvian.systems.cover import Cover
 from vitruvian.systems.fleshed import FleshedBodySystem, FleshedState, Outside
 from vitruvian.systems.fleshed_look import Look
-from vitruvian.systems.lanes import LanesController, LanesSystem, LaneSignal
+from vitruvian.systems.lanes import LanesController, LaneSignal, LanesSystem
 from vitruvian.systems.layers import (
     BodiesLayer,
     Drawn,

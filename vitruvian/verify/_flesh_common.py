@@ -58,10 +58,7 @@ def free_stiffness(model: FleshModel) -> csc_matrix:
     state = rest_state(model)
     potential = Potential(model, Loads())
     data = np.zeros((len(model.pattern.column), 9))
-    # with γ = κ the condensed matrix is the exact stiffness of the displacements
-    moduli = model.moduli.copy()
-    moduli[:, 5] = moduli[:, 3]
-    potential.cells = (*potential.cells[:3], moduli, potential.cells[4])
+    potential.harden(np.inf)  # with γ = κ the condensed matrix is the exact stiffness of the displacements
     potential.stiffness(state.x, state.pressure, potential.evaluate(state.x, state.pressure), False, data)
     whole = bsr_matrix((data.reshape(-1, 3, 3), model.pattern.column, model.pattern.start)).tocsr()
     free = ~model.fixed.ravel()

@@ -21,8 +21,8 @@ from vitruvian.flesh import (
     rest_state,
     sample_muscles,
 )
-from vitruvian.flesh.fill import CORNERS
 from vitruvian.flesh.krylov import multiply
+from vitruvian.flesh.lattice.fill import CORNERS
 from vitruvian.flesh.materials import energy_density, stress, stress_derivative
 from vitruvian.verify._flesh_common import (
     TIGHT,

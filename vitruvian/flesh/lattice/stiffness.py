@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.flesh.stiffness_parts import cell_parts
+from vitruvian.flesh.lattice.stiffness_parts import cell_parts
 
 LANES = 16  # cells side by side: one vector register of float32
 # Rows of the buffer. A corner has 27: its gradients a (point by point, 12), F a (12), g (3).

@@ -1,4 +1,4 @@
-"""Inner loops over trilinear cells, cell by cell: gradients, cofactors, rates of volume, forces of pressure.
+"""Inner loops over trilinear cells, cell by cell: gradients, rates of volume, forces of pressure, folded cells.
 
 Cells are grouped in blocks of 4×4×4 grid cells and the blocks in eight colours: blocks of one colour share no node, so
 threads add to nodes without races, and the order of every sum is fixed whatever the number of threads.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
+
+from vitruvian.flesh.point import cofactor_of, deformation
 
 
 @njit(cache=True)
@@ -20,33 +22,6 @@ def shape_gradients(px, py, pz, h, out):
         out[c, 0] = dx * y * z / h
         out[c, 1] = x * dy * z / h
         out[c, 2] = x * y * dz / h
-
-
-@njit(cache=True)
-def deformation(x, nodes, grads, f):
-    """F = Σ x_a ⊗ ∇N_a into f (9,), row by row."""
-    for i in range(9):
-        f[i] = 0.0
-    for c in range(8):
-        n = nodes[c]
-        for i in range(3):
-            f[3 * i] += x[n, i] * grads[c, 0]
-            f[3 * i + 1] += x[n, i] * grads[c, 1]
-            f[3 * i + 2] += x[n, i] * grads[c, 2]
-
-
-@njit(cache=True)
-def cofactor_of(f, out):
-    out[0] = f[4] * f[8] - f[5] * f[7]
-    out[1] = f[5] * f[6] - f[3] * f[8]
-    out[2] = f[3] * f[7] - f[4] * f[6]
-    out[3] = f[2] * f[7] - f[1] * f[8]
-    out[4] = f[0] * f[8] - f[2] * f[6]
-    out[5] = f[1] * f[6] - f[0] * f[7]
-    out[6] = f[1] * f[5] - f[2] * f[4]
-    out[7] = f[2] * f[3] - f[0] * f[5]
-    out[8] = f[0] * f[4] - f[1] * f[3]
-    return f[0] * out[0] + f[1] * out[1] + f[2] * out[2]
 
 
 @njit(cache=True, parallel=True)
@@ -89,3 +64,33 @@ def pressure_forces(x, change, cells, colours, blocks, order, force):
                             force[n, i] += w * (
                                 cof[3 * i] * grads[a, 0] + cof[3 * i + 1] * grads[a, 1] + cof[3 * i + 2] * grads[a, 2]
                             )
+
+
+@njit(cache=True)
+def folded_cells(x, cell_nodes, points, h):
+    """How many cells are turned inside out somewhere, det F ≤ 0.
+
+    Asked at the corners of the box that has the tissue's mean and spread: a full cell's own corners. A cell whose
+    corner was pushed through its far side may be sound at all four quadrature points.
+    """
+    grads, f, cofactor = np.empty((8, 3)), np.empty(9), np.empty(9)
+    low, high = np.empty(3), np.empty(3)
+    count = 0
+    for c in range(len(cell_nodes)):
+        for i in range(3):
+            mean = 0.25 * (points[c, 0, i] + points[c, 1, i] + points[c, 2, i] + points[c, 3, i])
+            square = 0.0
+            for q in range(4):
+                square += 0.25 * (points[c, q, i] - mean) ** 2
+            half = np.sqrt(3.0 * square)  # of a box with this variance
+            low[i], high[i] = max(mean - half, 0.0), min(mean + half, 1.0)
+        for k in range(8):
+            a = high[0] if k & 1 else low[0]
+            b = high[1] if (k >> 1) & 1 else low[1]
+            d = high[2] if k >> 2 else low[2]
+            shape_gradients(a, b, d, h, grads)
+            deformation(x, cell_nodes[c], grads, f)
+            if cofactor_of(f, cofactor) <= 0.0:
+                count += 1
+                break
+    return count

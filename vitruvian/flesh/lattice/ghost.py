@@ -12,12 +12,15 @@ none of it (a ghost penalty, Burman 2010, within the cell).
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.sparse import csr_matrix
+from typing import TYPE_CHECKING
 
-from vitruvian.flesh.fill import CORNERS
-from vitruvian.flesh.lattice import Lattice
+import numpy as np
+
+from vitruvian.flesh.lattice.trilinear import gauss_gradients, gradients
 from vitruvian.flesh.pattern import Pattern
+
+if TYPE_CHECKING:
+    from vitruvian.flesh.lattice.cells import Lattice
 
 SHARE = 0.1  # ε
 FULL = 1.0 - 1e-9  # filled fraction from which a cell counts as full
@@ -29,28 +32,7 @@ def ghost_blocks(lattice: Lattice, shear: np.ndarray, pattern: Pattern, share: f
     fill = lattice.volume / h**3
     cut = np.flatnonzero(fill < FULL)
     mean = gradients(lattice.points[cut]).mean(axis=1)  # (n, 8, 3), in units of 1/h
-    at = 0.5 + (CORNERS - 0.5) / np.sqrt(3.0)
-    off = gradients(at[None])[0][None] - mean[:, None]  # (n, 8 points, 8 corners, 3)
+    off = gauss_gradients()[None] - mean[:, None]  # (n, 8 points, 8 corners, 3)
     weight = share * (1.0 - fill[cut]) * shear[cut] * h / 8.0
     local = weight[:, None, None] * np.einsum("nqai,nqbi->nab", off, off)
     return np.bincount(pattern.slots[cut].ravel(), local.ravel(), len(pattern.column)).astype(float)
-
-
-def block_matrix(pattern: Pattern, blocks: np.ndarray) -> csr_matrix:
-    """Numbers on the pattern as a sparse matrix that acts on x, y and z alike, shape (n_nodes, n_nodes)."""
-    n = len(pattern.diagonal)
-    matrix = csr_matrix((blocks, pattern.column, pattern.start), shape=(n, n), copy=True)
-    matrix.eliminate_zeros()
-    return matrix
-
-
-def gradients(points: np.ndarray) -> np.ndarray:
-    """Shape-function gradients at points of the unit cell (n, q, 3), shape (n, q, 8, 3)."""
-    up = CORNERS[None, None] == 1
-    factor = np.where(up, points[:, :, None, :], 1.0 - points[:, :, None, :])
-    sign = np.where(up, 1.0, -1.0)
-    out = np.empty(factor.shape)
-    for a in range(3):
-        b, c = (a + 1) % 3, (a + 2) % 3
-        out[..., a] = sign[..., a] * factor[..., b] * factor[..., c]
-    return out

@@ -13,8 +13,13 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_matrix
 
-from vitruvian.flesh.fill import CORNERS
-from vitruvian.flesh.fragments import find, union
+from vitruvian.flesh.elements import Coarser
+from vitruvian.flesh.lattice.fill import CORNERS
+from vitruvian.flesh.lattice.fragments import find, union
+from vitruvian.flesh.lattice.trilinear import corner_weights
+
+COARSEST = 60  # nodes below which a level is not coarsened
+WORTH = 0.8  # of the nodes that may be left on the next level
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,18 @@ def grid_of(cells: np.ndarray, cell_nodes: np.ndarray) -> Grid:
     return Grid(np.asarray(cells, np.int64), np.asarray(cell_nodes, np.int64), nodes)
 
 
+def coarser_levels(cells: np.ndarray, cell_nodes: np.ndarray) -> list[Coarser]:
+    """Lattices of twice the spacing, four times and so on, as far as it is worth while."""
+    grid, levels = grid_of(cells, cell_nodes), []
+    while len(grid.nodes) > COARSEST:
+        coarse, ride = coarsen(grid)
+        if len(coarse.nodes) >= WORTH * len(grid.nodes):  # slender parts that cannot be coarsened any more
+            break
+        levels.append(Coarser(ride, coarse.cell_nodes))
+        grid = coarse
+    return levels
+
+
 def coarsen(fine: Grid) -> tuple[Grid, csr_matrix]:
     """The lattice of twice the spacing, and P, shape (n_fine, n_coarse)."""
     group = fine.cells // 2
@@ -47,7 +64,7 @@ def coarsen(fine: Grid) -> tuple[Grid, csr_matrix]:
     owner = np.empty(len(fine.nodes), np.int64)
     owner[fine.cell_nodes[::-1].ravel()] = np.repeat(piece[::-1], 8)
     local = 0.5 * fine.nodes - cells[owner]
-    weights = np.prod(np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :]), axis=2)
+    weights = corner_weights(local)
     rows = np.repeat(np.arange(len(fine.nodes)), 8)
     used = weights.ravel() > 0.0
     entries = (weights.ravel()[used], (rows[used], coarse.cell_nodes[owner].ravel()[used]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.flesh.fill import CORNERS
+from vitruvian.flesh.lattice.fill import CORNERS
 
 SAME = 1e-3  # cells: a point carried back to within this of its own place is itself
 AROUND = 0.3  # of a cell beyond its open faces within which vertices are looked for

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.flesh.fill import quadrature
+from vitruvian.flesh.lattice.fill import quadrature
 
 
 def strain_points(points: np.ndarray, poisson: np.ndarray) -> np.ndarray:

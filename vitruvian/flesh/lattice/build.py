@@ -1,23 +1,20 @@
-"""The cubic lattice that carries the flesh: cells that hold tissue, their nodes, and where in a cell the tissue is.
+"""Building lattices: from a level set, from its values on a grid, as a block.
 
-Built from a level set (negative inside). Cells filled less than 2 % are dropped; partly filled cells keep a four-point
-quadrature that is exact to degree two on the filled part (`fill`), and separate parts do not share nodes (`fragments`).
-Cells that lie wholly in bone are left out; where they were and what they held is kept (`carved`). After Si 2013,
-section 3.2.2.4, and Patterson, Mitchell and Sifakis 2012.
+Cells filled less than 2 % are dropped, separate parts do not share nodes, cells that lie wholly in bone are left out.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
-from vitruvian.flesh.fill import CORNERS, cell_moments, fine_volumes, quadrature
-from vitruvian.flesh.fragments import label_fragments, share_nodes
+from vitruvian.flesh.lattice.cells import Lattice, open_faces
+from vitruvian.flesh.lattice.fill import CORNERS, cell_moments, fine_volumes, quadrature
+from vitruvian.flesh.lattice.fragments import label_fragments, share_nodes
 
 LevelSet = Callable[[np.ndarray], np.ndarray]  # points [m] (n, 3) -> signed distance [m] (n,), negative inside
 LEAST_FILL = 0.02  # a cell with less tissue than this is dropped: it carries nothing and spoils the conditioning
@@ -26,39 +23,6 @@ NOTED_THIN = 0.002  # part of the tissue in thin parts that asks for a warning
 THICK = 0.6  # of a cell's volume that the tissue at an inner node has in a part more than a cell thick
 SOLID_PITCH = 0.005  # [m], greatest distance of the points at which a cell is asked whether it lies in bone
 MOST_POINTS = 200_000_000  # fine grid points; beyond this the lattice is surely a mistake
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """Cells and nodes in the undeformed body. Built by `lattice_from_level_set` or `lattice_from_values`."""
-
-    origin: np.ndarray  # corner of the bounding grid [m], shape (3,)
-    spacing: float  # edge of a cell [m]
-    samples: int  # fine cubes along a cell's edge
-    nodes: np.ndarray  # rest positions [m], shape (n_nodes, 3)
-    cells: np.ndarray  # grid coordinates, shape (n_cells, 3)
-    cell_nodes: np.ndarray  # corners, x fastest, shape (n_cells, 8)
-    volume: np.ndarray  # tissue in each cell [m³], shape (n_cells,)
-    points: np.ndarray  # quadrature points in units of the cell, 0 to 1, shape (n_cells, 4, 3); each weighs volume / 4
-    node_volume: np.ndarray  # tissue that belongs to each node [m³], shape (n_nodes,)
-    owner: np.ndarray  # cell of each fine cube, -1 for none, shape (grid * samples)
-    carved: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))  # centroid [m], volume [m³] of cells in bone
-
-    @property
-    def n_cells(self) -> int:
-        return len(self.cells)
-
-    @property
-    def n_nodes(self) -> int:
-        return len(self.nodes)
-
-    def centres(self) -> np.ndarray:
-        """Centroid of each cell's tissue [m], shape (n_cells, 3)."""
-        return self.origin + self.spacing * (self.cells + self.points.mean(axis=1))
-
-    def quadrature_points(self) -> np.ndarray:
-        """Rest positions of the quadrature points [m], shape (n_cells, 4, 3)."""
-        return self.origin + self.spacing * (self.cells[:, None, :] + self.points)
 
 
 def lattice_from_level_set(
@@ -134,14 +98,6 @@ def thin_share(lattice: Lattice) -> float:
     near = np.zeros(n, bool)
     near[cells[thick[cells].any(axis=1)]] = True
     return float(lattice.volume[~near[cells].any(axis=1)].sum() / lattice.volume.sum())
-
-
-def open_faces(cell_nodes: np.ndarray) -> np.ndarray:
-    """Which faces of cells no other cell has, shape (n_cells, 6): low x, high x, low y, high y, low z, high z."""
-    corners = np.stack([np.flatnonzero(CORNERS[:, i] == side) for i in range(3) for side in (0, 1)])
-    faces = np.sort(cell_nodes[:, corners].reshape(-1, 4), axis=1)
-    _, which, count = np.unique(faces, axis=0, return_inverse=True, return_counts=True)
-    return (count[which.ravel()] == 1).reshape(-1, 6)
 
 
 def lattice_from_values(

@@ -1,0 +1,129 @@
+"""Elements made of the materials of `materials`: what they share, and the plain way to add up any of them.
+
+With J̄ the mean of J = det F over an element and c = J̄ − 1 − (p + p0)/κ, an element's part of the Lagrangian is
+
+    V Ψ + V p (J̄ − 1) + V γ/2 c²,      stress at a point: P = ∂Ψ/∂F + p̂ cof F,  p̂ = p + γ c.
+
+`PointElasticity` takes its strain at the points that its elements name, one element after the other; where γ = κ,
+which compressible tissue has (ν up to 0.46), p̂ does not depend on p, and c vanishes with the first update of p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from vitruvian.flesh.elements import Elements, Strained
+from vitruvian.flesh.materials import Material
+from vitruvian.flesh.muscles import MuscleFibres
+from vitruvian.flesh.pattern import Pattern
+from vitruvian.flesh.point_kernels import point_forces, point_pressure_forces, point_stiffness, point_volume_rates
+
+Array = np.ndarray
+PENALTY = 12.5  # γ/μ of the augmented Lagrangian: 2 MPa for the published moduli, whatever the bulk modulus
+
+
+def element_moduli(materials: Sequence[Material], which: Array) -> Array:
+    """μ10, μ01, μc, κ, p0, γ [Pa] of each element, shape (n, 6); which: its material by number, shape (n,)."""
+    rows = [
+        [m.mu10, m.mu01, m.mu_corotated, m.kappa, m.rest_pressure, min(m.kappa, PENALTY * m.shear_modulus)]
+        for m in materials
+    ]
+    return np.ascontiguousarray(np.array(rows)[which])
+
+
+@dataclass(frozen=True)
+class MaterialElasticity:
+    """What elements made of `Material` have in common, whatever their shape."""
+
+    element_nodes: Array  # shape (n, k)
+    volume: Array  # [m³], shape (n,)
+    moduli: Array  # μ10, μ01, μc, κ, p0, γ [Pa], shape (n, 6)
+    muscles: MuscleFibres
+    pattern: Pattern
+
+    @property
+    def shear(self) -> Array:
+        return 2.0 * (self.moduli[:, 0] + self.moduli[:, 1]) + self.moduli[:, 2]
+
+    @property
+    def bulk(self) -> Array:
+        return self.moduli[:, 3]
+
+    @property
+    def rest_pressure(self) -> Array:
+        return self.moduli[:, 4]
+
+    @property
+    def penalty(self) -> Array:
+        return self.moduli[:, 5]
+
+    def hardened(self, factor: float) -> Self:
+        moduli = self.moduli.copy()
+        moduli[:, 5] = np.minimum(factor * moduli[:, 5], moduli[:, 3])
+        return replace(self, moduli=moduli)
+
+    def volumetric(self, pressure: Array, jbar: Array) -> tuple[Array, float]:
+        """c of each element, and the energy that goes with volumes [J]."""
+        gap = jbar - 1.0 - (pressure + self.rest_pressure) / self.bulk
+        return gap, float(np.sum(self.volume * (pressure * (jbar - 1.0) + 0.5 * self.penalty * gap * gap)))
+
+
+@dataclass(frozen=True)
+class PointElasticity(MaterialElasticity):
+    """Any elements that are a sum over points. Built by `point_elasticity`."""
+
+    gradients: Array  # of the shape functions [1/m], shape (n, q, k, 3)
+    weights: Array  # volume of each point [m³], shape (n, q)
+
+    @property
+    def steady(self) -> Array:
+        return np.zeros(len(self.pattern.column))
+
+    def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
+        energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
+        point_forces(
+            x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, energy, jbar
+        )
+        gap, volumetric = self.volumetric(pressure, jbar)
+        return Strained([float(np.sum(energy)), volumetric], jbar, gap)
+
+    def stiffness(
+        self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array
+    ) -> None:
+        data[:] = 0.0
+        data[:, [0, 4, 8]] = scalar[:, None]
+        slots, fibres = self.pattern.slots, self.muscles.kernel()
+        point_stiffness(x, pressure, activation, self._points(), *self._order(), fibres, slots, projected, data)
+
+    def volume_rates(self, x: Array, moved: Array) -> Array:
+        rate = np.empty(len(self.volume))
+        point_volume_rates(x, moved, self._points(), rate)
+        return rate
+
+    def pressure_forces(self, x: Array, change: Array, force: Array) -> None:
+        point_pressure_forces(x, change, self._points(), *self._order(), force)
+
+    def _points(self) -> tuple[Array, ...]:
+        return self.element_nodes, self.gradients, self.weights, self.volume, self.moduli
+
+    def _order(self) -> tuple[Array, Array, Array]:
+        return self.pattern.colours, self.pattern.blocks, self.pattern.order
+
+
+def point_elasticity(
+    elements: Elements, materials: Sequence[Material], which: Array, muscles: MuscleFibres, pattern: Pattern
+) -> PointElasticity:
+    gradients, shares = elements.quadrature()
+    return PointElasticity(
+        element_nodes=elements.element_nodes,
+        volume=elements.volume,
+        moduli=element_moduli(materials, which),
+        muscles=muscles,
+        pattern=pattern,
+        gradients=np.ascontiguousarray(gradients),
+        weights=elements.volume[:, None] * shares,
+    )
