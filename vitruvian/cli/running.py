@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -9,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vitruvian import __version__
 from vitruvian.cli.output import complain, number, print_json, print_table, progress_bar, remark
-from vitruvian.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from vitruvian.world.run import RunResult
-    from vitruvian.world.scene import Report, Scene
+    from vitruvian.door.running import Run
+    from vitruvian.world.scene import Scene
+    from vitruvian.world.world import World
 
-FOLDER = Path("recordings")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
 
@@ -54,78 +53,53 @@ def run(
     json: Json = False,
 ) -> int:
     """Run a scene, record it, and check what came out."""
-    import vitruvian.scenes
+    from vitruvian import scenes
+    from vitruvian.door.running import RunInterrupted, place_of
+    from vitruvian.door.running import run as run_scene
     from vitruvian.world.parameters import scene_parameters, split_settings
-    from vitruvian.world.recording import Recording
-    from vitruvian.world.run import refuse_existing, refuse_other, run_world
 
-    chosen = vitruvian.scenes.find(scene)
     given: dict[str, Any] = dict(split_settings(settings or []))
-    if seconds is not None and not 0 < seconds < 1e9:
-        raise InputError(f"--seconds must be positive, not {seconds:g}")
-    if out == Path() and not resume:
-        raise InputError("--out wants the name of a new folder, such as recordings/mine.zarr")
-    path = out or (_latest(scene) if resume else _fresh(scene))
-    if resume:
-        recorded = Recording.open(path).attributes
-        if recorded.get("scene") != scene:
-            raise InputError(f"cannot resume {path}: it is a recording of scene {recorded.get('scene')}, not {scene}")
-        # What is not said again is as it was; what is said differently will be refused.
-        for name in ("quality", "seed", "parameters", "seconds"):
-            if name not in recorded:
-                raise InputError(f"cannot resume {path}: it does not say with what {name} it was recorded")
-        quality = quality or recorded["quality"]
-        seed = recorded["seed"] if seed is None else seed
-        given = {**recorded["parameters"], **given}
-        seconds = float(recorded["seconds"]) if seconds is None else seconds
-    quality = quality or "draft"
-    parameters = scene_parameters(chosen, quality, given)
-    # what can be refused without building the scene is refused at once
-    if resume:
-        told = {"scene": scene, "parameters": parameters, "quality": quality, "seed": seed, "version": __version__}
-        refuse_other(path, recorded, told)
-    else:
-        refuse_existing(path)
-    live: Any = None
+    scene_parameters(scenes.find(scene), quality or "draft", given)  # a word that is wrong is told before anything else
+    path = place_of(scene, out, resume)
+    pages: list[Any] = []
+
+    def show(world: World, parameters: Mapping[str, Any]) -> Any:
+        from vitruvian.view.live import LiveView
+
+        first = world.observe()
+        pages.append(
+            LiveView(world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters))
+        )
+        return pages[0]
+
     try:
         with progress_bar(f"running {scene}", "s", slow_start=True) as progress:
-            world = chosen.build(parameters)
-            if seed is not None:
-                world.seed = seed
-            if view:
-                from vitruvian.view.live import LiveView
-
-                first = world.observe()
-                live = LiveView(
-                    world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters)
-                )
-            result = run_world(
-                world,
-                path,
-                seconds=chosen.seconds if seconds is None else seconds,
-                scene=scene,
-                parameters=parameters,
+            result = run_scene(
+                scene,
+                seconds=seconds,
                 quality=quality,
+                seed=seed,
+                out=path,
                 resume=resume,
                 progress=progress,
-                watcher=live,
+                watcher=show if view else None,
+                **given,
             )
-        if result.interrupted:
-            return _interrupted(scene, result, json)
-        report = _checked(chosen, result.recording, parameters)
-        _tell(scene, result, report, json)
-        if live:
+        _tell(result, json)
+        if pages:
             from vitruvian.view.server import wait_for_stop
 
             with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
                 remark("finished; the page stays open until Ctrl-C")
                 wait_for_stop()
+    except RunInterrupted as interruption:
+        return _interrupted(interruption.run, json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(scene, path)) from None
     finally:
-        if live:
-            live.close()
-    return 0 if all(report.checks.values()) else 1
+        for page in pages:
+            page.close()
+    return 0 if result.passed else 1
 
 
 def _broken_off(scene: str, path: Path) -> str:
@@ -141,80 +115,48 @@ def _resume_command(scene: str, path: Path) -> str:
     return f"vitruvian run {scene} --resume --out {quote(str(path))}"
 
 
-def _interrupted(scene: str, result: RunResult, json: bool) -> int:
-    command = _resume_command(scene, result.recording)
-    complain(f"interrupted at t = {result.seconds:.6g} s, state saved; resume with `{command}`")
+def _interrupted(run: Run, json: bool) -> int:
+    command = _resume_command(run.scene, run.recording)
+    complain(f"interrupted at t = {run.seconds:.6g} s, state saved; resume with `{command}`")
     if json:
-        print_json(_summary(scene, result, None) | {"interrupted": True})
+        print_json(_summary(run) | {"interrupted": True})
     return 130
 
 
-def _checked(scene: Scene, path: Path, parameters: dict[str, Any]) -> Report:
-    from vitruvian.world.recording import Recording
-
-    try:
-        return scene.check(Recording.open(path), parameters)
-    except InputError:
-        raise  # the recording is damaged, which is no fault of the checks
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise RunFailed(f"the checks of {scene.name} could not be made on {path}: {reason}") from error
-
-
-def _tell(scene: str, result: RunResult, report: Report, json: bool) -> None:
+def _tell(run: Run, json: bool) -> None:
     if json:
-        print_json(_summary(scene, result, report))
+        print_json(_summary(run))
         return
-    rows = [[name, "passed" if good else "failed"] for name, good in report.checks.items()]
+    rows = [[name, "passed" if good else "failed"] for name, good in run.checks.items()]
     if rows:
         print_table("", ("check", ""), rows)
-    if report.table:
+    if run.table:
         print()
-        print_table("", report.table[0], [list(row) for row in report.table[1:]], right=report.table[0][1:])
-    rows = [[name, number(value)] for name, value in report.metrics.items()]
+        print_table("", run.table[0], [list(row) for row in run.table[1:]], right=run.table[0][1:])
+    rows = [[name, number(value)] for name, value in run.metrics.items()]
     if rows:
         print()
         print_table("", ("metric", "value"), rows, right=("value",))
-    speed = result.seconds / max(result.wall_seconds, 1e-9) if result.resumed_at is None else None
-    print(f"\n{result.seconds:.6g} s in {result.wall_seconds:.3g} s" + (f" ({speed:.3g} × real time)" if speed else ""))
-    if result.retried:
-        print(f"{result.retried} steps had to be taken in smaller pieces")
-    name = quote(str(result.recording))
-    print(f"recording  {name}\nlook       vitruvian view {name}\nfilm       vitruvian render {name} {scene}.mp4")
+    speed = run.seconds / max(run.wall_seconds, 1e-9) if run.resumed_at is None else None
+    print(f"\n{run.seconds:.6g} s in {run.wall_seconds:.3g} s" + (f" ({speed:.3g} × real time)" if speed else ""))
+    if run.retried:
+        print(f"{run.retried} steps had to be taken in smaller pieces")
+    name = quote(str(run.recording))
+    print(f"recording  {name}\nlook       vitruvian view {name}\nfilm       vitruvian render {name} {run.scene}.mp4")
 
 
-def _summary(scene: str, result: RunResult, report: Report | None) -> dict[str, Any]:
+def _summary(run: Run) -> dict[str, Any]:
     return {
-        "scene": scene,
-        "seconds": result.seconds,
-        "wall_seconds": result.wall_seconds,
-        "steps": result.steps,
-        "frames": result.frames,
-        "retried": result.retried,
-        "recording": str(result.recording),
-        "checks": {} if report is None else {name: bool(good) for name, good in report.checks.items()},
-        "metrics": {} if report is None else dict(report.metrics),
+        "scene": run.scene,
+        "seconds": run.seconds,
+        "wall_seconds": run.wall_seconds,
+        "steps": run.steps,
+        "frames": run.frames,
+        "retried": run.retried,
+        "recording": str(run.recording),
+        "checks": run.checks,
+        "metrics": run.metrics,
     }
-
-
-def _recordings(scene: str) -> dict[int, Path]:
-    found = {}
-    for path in FOLDER.glob(f"{scene}-*.zarr"):
-        count = path.name[len(scene) + 1 : -len(".zarr")]
-        if count.isdigit():
-            found[int(count)] = path
-    return found
-
-
-def _fresh(scene: str) -> Path:
-    return FOLDER / f"{scene}-{max(_recordings(scene), default=0) + 1}.zarr"
-
-
-def _latest(scene: str) -> Path:
-    found = _recordings(scene)
-    if not found:
-        raise InputError(f"there is no recording of {scene} in {FOLDER}/ to resume; name one with --out")
-    return found[max(found)]
 
 
 def _about(scene: Scene) -> dict[str, Any]:
