@@ -55,4 +55,4 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings sweeps

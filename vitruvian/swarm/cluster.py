@@ -9,6 +9,8 @@ from two Python threads at once.
 from __future__ import annotations
 
 import logging
+import re
+import socket
 import threading
 from time import monotonic
 from typing import Any
@@ -31,6 +33,7 @@ class Cluster:
             import distributed
         except ImportError:
             raise MissingExtra("Dask", "pip install 'vitruvian[cluster]'") from None
+        _knock(address)
         self.address, self.distributed = address, distributed
         self.busy: dict[Any, int] = {}
         self.seen = monotonic()  # when there was a worker
@@ -67,7 +70,8 @@ class Cluster:
         """What came in; waits for it, but not so long that a worker that joins would be idle."""
         came = []
         try:
-            done, _ = self.distributed.wait(list(self.busy), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+            with self.client.as_current():
+                done, _ = self.distributed.wait(list(self.busy), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
         except TimeoutError:
             return []
         for future in done:
@@ -120,6 +124,18 @@ class Cluster:
     def _speak_again(self) -> None:
         for name, logger in self.loggers.items():
             logger.setLevel(self.levels[name])
+
+
+def _knock(address: str) -> None:
+    """`InputError` unless something listens there; Dask's own client would wait long and leave a thread behind."""
+    match = re.fullmatch(r"(?:(?:tcp|tls)://)?([^/]+):(\d{1,5})", address)
+    if not match:
+        raise InputError(f"the address of a scheduler is like tcp://10.0.0.1:8786, not '{address}'")
+    try:
+        socket.create_connection((match[1].strip("[]"), int(match[2])), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"there is no Dask scheduler at {address}: {reason}") from error
 
 
 def work_alone(task: Task) -> Outcome:

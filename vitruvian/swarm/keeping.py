@@ -66,7 +66,9 @@ class Kept:
         found = _read(about)
         for name, wanted in self.about.items():
             if found.get(name) != wanted:
-                raise InputError(f"{self.folder} keeps the results of something else: {_difference(name, found, self.about)}")
+                raise InputError(
+                    f"{self.folder} keeps the results of something else: {_difference(name, found, self.about)}"
+                )
 
     def load(self) -> dict[int, Any]:
         """Results that are there, by the item's index."""
@@ -105,7 +107,9 @@ def encode(value: Any, what: str) -> str:
     try:
         return json.dumps(_plain(value))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{what} cannot be kept as JSON: {error}; return numbers, words, lists and mappings") from error
+        raise InputError(
+            f"{what} cannot be kept as JSON: {error}; return numbers, words, lists and mappings"
+        ) from error
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -44,10 +44,23 @@ def work(task: Task) -> Outcome:
         function, item = pickle.loads(task.function), pickle.loads(task.item)
         return Outcome(result=_packed(function(item)))
     except Exception as error:
+        if broken_off(error):
+            raise KeyboardInterrupt from error
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return Outcome(error=reason, trace=traceback.format_exc())
     finally:
         inside.reset(mark)
+
+
+def broken_off(error: BaseException) -> bool:
+    """True if the error came of Ctrl-C: a compiler that is broken off may trip over what it left undone."""
+    seen = set()
+    while error.__context__ is not None and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__context__
+        if isinstance(error, KeyboardInterrupt):
+            return True
+    return False
 
 
 def pack(value: Any, what: str) -> bytes:
