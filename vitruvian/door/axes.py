@@ -7,8 +7,8 @@
     depth=2              one value for all runs
 
 Grids and lists are combined in every way. The random parameters are drawn together: sample k is one value of each, and
-every combination of the others runs with every sample. A text parameter without fixed choices may itself hold commas and
-colons, so its values are separated by `;`.
+every combination of the others runs with every sample. A text parameter without fixed choices may itself hold commas
+and colons, so its values are separated by `;`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _draw(name: str, parameter: Parameter, text: str, sample: int, draw: int) ->
     rng = np.random.default_rng([draw, *name.encode()])
     kind = type(parameter.default)
     if kind in (int, float) and ":" in text:
-        low, colon, high = text.partition(":")
+        low, _, high = text.partition(":")
         if ":" in high:
             raise InputError(f"{name}~{text} is no range; give its ends, as {name}~a:b, and how many with --sample")
         ends = [parse_value(name, parameter, end) for end in (low, high)]

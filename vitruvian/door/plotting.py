@@ -6,6 +6,7 @@ parameters); a random sample has no line.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from vitruvian.world.whole_file import whole_file
 if TYPE_CHECKING:
     from vitruvian.door.table import Table
 
+BANDS = 4  # colours for a random number
 # how metrics say their unit: the end of their name
 UNITS = {
     "_m_per_s2": "m/s²",
@@ -51,23 +53,13 @@ def plot_table(table: Table, out: str | Path, metric: str | None = None) -> Path
     chosen = choose_metric(table, metric)
     first = table.swept[0] if table.swept else "seed"
     second = table.swept[1] if len(table.swept) > 1 else None
-    rows = [row for row in table.rows if _number(row[first]) is not None or isinstance(row[first], str | bool)]
-    rows = [row for row in rows if (value := _number(row[chosen])) is not None and np.isfinite(value)]
-    if not rows:
-        raise RunFailed(f"there is nothing to plot: no run has a finite {chosen}")
+    rows = [row for row in table.rows if (value := _number(row[chosen])) is not None and np.isfinite(value)]
     words: list[str] = []
     if any(isinstance(row[first], str | bool) for row in rows):
         words = list(dict.fromkeys(_said(row[first]) for row in rows))
-    groups: dict[Any, list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(None if second is None else row[second], []).append(row)
-    if second is not None and second in table.drawn and not isinstance(rows[0][second], str | bool):
-        groups = {None: rows}  # as many colours as points would say nothing
-        second = None
-    else:
-        groups = dict(sorted(groups.items(), key=_order)) if second is not None else groups
+    groups = _groups(rows, second, table)
     series = [
-        _series(_said(value), group, first, chosen, words, first in table.drawn) for value, group in groups.items()
+        _series(name, group, first, chosen, words, scattered=first in table.drawn) for name, group in groups.items()
     ]
     missing = len(table) - len(rows)
     title = f"{table.scene}, {len(rows)} runs" + (f" ({missing} without a value)" if missing else "")
@@ -84,14 +76,13 @@ def plot_table(table: Table, out: str | Path, metric: str | None = None) -> Path
 
 
 def choose_metric(table: Table, metric: str | None) -> str:
-    """The column to plot; an error where no run measured it."""
-    if not table.metrics:
-        raise RunFailed("there is nothing to plot: no run has a metric")
-    if metric is None:
-        return table.metrics[0]
-    if metric not in table.metrics:
+    """The column to plot: without a wish the first that is finite for some run; an error where no run measured it."""
+    if metric is not None and metric not in table.metrics:
         raise unknown_name("metric of these runs", metric, table.metrics)
-    return metric
+    for name in table.metrics if metric is None else [metric]:
+        if any(np.isfinite(row[name]) for row in table.rows if row[name] is not None):
+            return name
+    raise RunFailed(f"there is nothing to plot: no run has a finite {metric or 'metric'}")
 
 
 def metric_title(name: str) -> str:
@@ -100,6 +91,27 @@ def metric_title(name: str) -> str:
         if name.endswith(ending) and len(name) > len(ending):
             return f"{name[: -len(ending)].replace('_', ' ')} [{unit}]"
     return name.replace("_", " ")
+
+
+def _groups(rows: list[dict[str, Any]], second: str | None, table: Table) -> dict[str, list[dict[str, Any]]]:
+    """Rows by the value of the second parameter, numbers rising; a random number by the part of its range."""
+    if second is None:
+        return {"": rows}
+    values = [row[second] for row in rows]
+    numbers = all(_number(value) is not None for value in values)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    if numbers and second in table.drawn:
+        ends = np.linspace(min(values), max(values), BANDS + 1)
+        names = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(ends)]
+        bands = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, BANDS - 1)
+        return {
+            name: found
+            for k, name in enumerate(names)
+            if (found := [row for row, band in zip(rows, bands) if band == k])
+        }
+    for row in sorted(rows, key=lambda row: row[second]) if numbers else rows:
+        groups.setdefault(_said(row[second]), []).append(row)
+    return groups
 
 
 def _series(
@@ -121,12 +133,6 @@ def _said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _order(pair: tuple[Any, Any]) -> tuple[bool, Any]:
-    """Numbers rise; words stay as they were given."""
-    number = _number(pair[0])
-    return (number is None, 0 if number is None else number)
 
 
 def _with_unit(name: str, unit: str) -> str:

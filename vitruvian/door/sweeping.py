@@ -91,6 +91,7 @@ def sweep(
         if path is not None:
             refuse_existing(path)
     check_plan(plan)
+    swarm.check_engine(processes, scheduler)
     runs = plan.runs()
     if path is not None:
         write_plan(path, plan, resume)

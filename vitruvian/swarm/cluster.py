@@ -12,6 +12,7 @@ import logging
 import re
 import socket
 import threading
+from importlib.util import find_spec
 from time import monotonic
 from typing import Any
 
@@ -25,15 +26,29 @@ LOOK_SECONDS = 1.0  # between looks at who has joined
 _one_at_a_time = threading.Lock()
 
 
+def check_scheduler(address: str) -> None:
+    """`InputError` unless Dask is installed and something listens at the address.
+
+    Dask's own client would wait long for nothing, and leave a thread behind.
+    """
+    if find_spec("distributed") is None:
+        raise MissingExtra("Dask", "pip install 'vitruvian[cluster]'")
+    match = re.fullmatch(r"(?:(?:tcp|tls)://)?([^/]+):(\d{1,5})", address)
+    if not match:
+        raise InputError(f"the address of a scheduler is like tcp://10.0.0.1:8786, not '{address}'")
+    try:
+        socket.create_connection((match[1].strip("[]"), int(match[2])), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"there is no Dask scheduler at {address}: {reason}") from error
+
+
 class Cluster:
     """Does items on the workers of the Dask scheduler at `address`."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise MissingExtra("Dask", "pip install 'vitruvian[cluster]'") from None
-        _knock(address)
+        import distributed
+
         self.address, self.distributed = address, distributed
         self.busy: dict[Any, int] = {}
         self.seen = monotonic()  # when there was a worker
@@ -124,18 +139,6 @@ class Cluster:
     def _speak_again(self) -> None:
         for name, logger in self.loggers.items():
             logger.setLevel(self.levels[name])
-
-
-def _knock(address: str) -> None:
-    """`InputError` unless something listens there; Dask's own client would wait long and leave a thread behind."""
-    match = re.fullmatch(r"(?:(?:tcp|tls)://)?([^/]+):(\d{1,5})", address)
-    if not match:
-        raise InputError(f"the address of a scheduler is like tcp://10.0.0.1:8786, not '{address}'")
-    try:
-        socket.create_connection((match[1].strip("[]"), int(match[2])), CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"there is no Dask scheduler at {address}: {reason}") from error
 
 
 def work_alone(task: Task) -> Outcome:

@@ -1,17 +1,20 @@
 """The engines of one machine: this process, or one worker process for each of several cores.
 
 Workers are processes of loky, the engine of joblib: started afresh rather than forked (threads and compiled kernels do
-not survive a fork), and with cloudpickle, so that functions of a notebook or a script without a main guard will do. When
-a worker dies loky gives up the whole pool. Here each worker is a pool of its own, so that a death costs the one item
-that this worker had in hand, and we know which.
+not survive a fork), and in such a way that functions of a notebook or of a script without a main guard will do. When a
+worker dies loky gives up the whole pool. Here each worker is a pool of its own, so that a death costs the one item that
+this worker had in hand, and we know which.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 import warnings
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from time import sleep
 from typing import Any
 
 from vitruvian.swarm.work import Outcome, Task, work
@@ -24,6 +27,7 @@ ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "VECLIB_MAXIMUM_THREADS": "1",
 }
+LOOK_SECONDS = 1.0  # between a worker's looks at whether its parent lives
 
 
 class Here:
@@ -85,13 +89,22 @@ class Cores:
     def _worker(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        return ProcessPoolExecutor(max_workers=1, env=ONE_THREAD, initializer=_begin)
+        return ProcessPoolExecutor(max_workers=1, env=ONE_THREAD, initializer=_begin, initargs=(os.getpid(),))
 
 
-def _begin() -> None:
+def _begin(parent: int) -> None:
+    """What a worker does first."""
     # Ctrl-C reaches every process of a terminal: it is for the first of them to say what becomes of the work.
     signal.signal(signal.SIGINT, _unheard)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _unheard(*_: Any) -> None:
     pass
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that it works for is gone, which may have had no time to say so."""
+    while os.getppid() == parent:
+        sleep(LOOK_SECONDS)
+    os._exit(1)

@@ -29,10 +29,11 @@ class Kept:
 
     def __init__(self, folder: str | Path, function: Callable[..., Any], items: Sequence[Any]) -> None:
         self.folder = Path(folder)
+        self.count = len(items)
         self.about = {
             "format": FORMAT,
             "function": name_of(function),
-            "items": len(items),
+            "items": self.count,
             "digest": _digest([_digest(item) for item in items]),
         }
 
@@ -73,7 +74,7 @@ class Kept:
     def load(self) -> dict[int, Any]:
         """Results that are there, by the item's index."""
         results = {}
-        for index in range(self.about["items"]):
+        for index in range(self.count):
             if (path := self._path(index)).exists():
                 kept = _read(path)
                 if "result" not in kept:

@@ -65,7 +65,7 @@ def map(
     Function, items and results must be picklable. `RunFailed` names the item whose function raised or whose worker
     died three times.
     """
-    _check(processes, scheduler)
+    check_engine(processes, scheduler)
     listed = list(items)
     packed = pack(function, "the function")
     for index, item in enumerate(listed):
@@ -88,6 +88,18 @@ def map(
             finally:
                 engine.close()
     return [results[index] for index in range(len(listed))]
+
+
+def check_engine(processes: int | None, scheduler: str | None) -> None:
+    """`InputError` where there can be no such engine."""
+    if processes is not None and (not isinstance(processes, int) or isinstance(processes, bool) or processes < 1):
+        raise InputError(f"processes must be a whole number of at least 1, not {processes}")
+    if processes is not None and scheduler is not None:
+        raise InputError("choose processes of this machine or the scheduler of a cluster, not both")
+    if scheduler is not None:
+        from vitruvian.swarm.cluster import check_scheduler
+
+        check_scheduler(scheduler)
 
 
 def _drive(
@@ -136,13 +148,6 @@ def _engine(processes: int | None, scheduler: str | None, most: int) -> Engine:
     if processes is None or processes == 1:
         return Here()
     return Cores(min(processes, most))
-
-
-def _check(processes: int | None, scheduler: str | None) -> None:
-    if processes is not None and (not isinstance(processes, int) or isinstance(processes, bool) or processes < 1):
-        raise InputError(f"processes must be a whole number of at least 1, not {processes}")
-    if processes is not None and scheduler is not None:
-        raise InputError("choose processes of this machine or the scheduler of a cluster, not both")
 
 
 def _name(index: int, item: Any) -> str:

@@ -162,7 +162,7 @@ def _ticks(low: float, high: float, about: int = 6) -> dict[float, str]:
 
 def _colours(count: int) -> list[Colour]:
     if count <= len(INKS):
-        return [ImageColor.getrgb(ink)[:3] for ink in INKS[:count]]  # type: ignore[misc]
+        return [ImageColor.getrgb(ink)[:3] for ink in INKS[:count]]
     at = np.linspace(0.0, len(RAMP) - 1.0, count)
     mixed = [np.interp(at, np.arange(len(RAMP)), [colour[k] for colour in RAMP]) for k in range(3)]
     return [(int(r), int(g), int(b)) for r, g, b in zip(*mixed)]
