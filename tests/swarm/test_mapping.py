@@ -245,3 +245,17 @@ def test_workers_end_with_their_parent(tmp_path, kind):
 def test_engines_that_cannot_be(options, words):
     with pytest.raises(InputError, match=words):
         swarm.map(abs, [1], **options)
+
+
+def test_workers_with_several_threads_are_refused(cluster, monkeypatch):
+    monkeypatch.setattr("vitruvian.swarm.cluster.Cluster._asked", lambda self: {"tcp://10.0.0.7:4711": 4})
+    with pytest.raises(InputError, match=r"tcp://10.0.0.7:4711 has 4 threads; start workers with --nthreads 1"):
+        swarm.map(abs, [1], scheduler=cluster)
+
+
+def test_a_cluster_whose_workers_are_all_gone_is_not_waited_for_forever(cluster, monkeypatch):
+    monkeypatch.setattr("vitruvian.swarm.cluster.JOIN_SECONDS", 1.0)
+    asked = iter([{"tcp://10.0.0.7:4711": 1}, {"tcp://10.0.0.7:4711": 1}])
+    monkeypatch.setattr("vitruvian.swarm.cluster.Cluster._asked", lambda self: next(asked, {}))
+    with pytest.raises(RunFailed, match="has had no workers for 1 s"):
+        swarm.map(lambda item: time.sleep(8.0), [1], scheduler=cluster)

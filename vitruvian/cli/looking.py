@@ -13,7 +13,7 @@ import typer
 
 from vitruvian.cli.output import DRAWING, patience, print_json, print_table, progress_bar, remark
 from vitruvian.cli.running import Json
-from vitruvian.errors import InputError, unknown_name
+from vitruvian.errors import InputError
 
 if TYPE_CHECKING:
     from vitruvian.world.recording import Recording
@@ -33,10 +33,9 @@ def view(
 ) -> None:
     """Open a recording (or a scene's model) in the browser."""
     _check_host(host)
-    recording = _shown(path)
-    from vitruvian.view.viewer import serve
+    from vitruvian.door.looking import show
 
-    serve(recording, port=port, open_browser=not no_open, host=host)
+    show(_shown(path), port=port, browser=not no_open, host=host)
 
 
 def render(
@@ -55,27 +54,18 @@ def render(
     json: Json = False,
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
-    pixels = parse_size(size)
-    film = out.suffix.lower() in (".mp4", ".mov", ".mkv")
-    if film and at is not None:
-        raise InputError("--at chooses the time of a picture; a film shows the whole recording")
-    if fps is not None and not film:
-        raise InputError("--fps is for films; a picture has no frame rate")
-    recording = _shown(path)
-    known = [
-        item.layer for kind in ("meshes", "surfaces", "lines", "points") for item in getattr(recording.stage, kind)
-    ]
-    shown = parse_layers(layers, known)
-    if camera is not None and camera not in (names := [*(known.name for known in recording.stage.cameras), "auto"]):
-        raise unknown_name("camera", camera, names)
-    from vitruvian.view.render import render_film, render_picture
+    pixels, shown = parse_size(size), parse_layers(layers)
+    from vitruvian.door.looking import render as draw
+    from vitruvian.view.render import FILMS
 
-    if film:
+    recording = _shown(path)
+    how: dict[str, Any] = {"at": at, "size": pixels, "layers": shown, "camera": camera, "fps": fps}
+    if out.suffix.lower() in FILMS:
         with progress_bar("drawing", slow_start=True) as progress:
-            render_film(recording, out, size=pixels, layers=shown, camera=camera, fps=fps, progress=progress)
+            draw(recording, out, **how, progress=progress)
     else:
         with patience(DRAWING):
-            render_picture(recording, out, at=at, size=pixels, layers=shown, camera=camera)
+            draw(recording, out, **how)
     print_json({"out": str(out)}) if json else print(out)
 
 
@@ -150,16 +140,13 @@ def parse_size(size: str) -> tuple[int, int]:
     return width, height
 
 
-def parse_layers(layers: str | None, known: list[str]) -> list[str] | None:
-    """`bones,skin` as names, each of which must be there."""
+def parse_layers(layers: str | None) -> list[str] | None:
+    """`bones,skin` as names."""
     if layers is None:
         return None
     names = [name.strip() for name in layers.split(",") if name.strip()]
     if not names:
         raise InputError("--layers wants names separated by commas")
-    for name in names:
-        if name not in known:
-            raise unknown_name("layer", name, set(known))
     return names
 
 
@@ -201,12 +188,9 @@ def _shown(path: str) -> Recording | Any:
     """The recording at `path`, or the first frame of the scene or model of that name."""
     kind = _kind(path)
     if kind == "recording":
-        from vitruvian.world.recording import Recording
+        from vitruvian.door.looking import shown
 
-        recording = Recording.open(path)
-        if not len(recording):
-            raise InputError(f"{path} holds no frames")
-        return recording
+        return shown(path)
     from vitruvian.view.memory import one_frame
     from vitruvian.world.world import World
 

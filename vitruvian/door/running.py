@@ -118,8 +118,7 @@ def run(
         world = chosen.build(parameters)
     if seed is not None:
         world.seed = seed
-    if watcher is not None and not hasattr(watcher, "push"):
-        watcher = watcher(world, parameters)
+    watching = watcher(world, parameters) if callable(watcher) else watcher
     result = run_world(
         world,
         path,
@@ -129,7 +128,7 @@ def run(
         quality=quality,
         resume=resume,
         progress=progress,
-        watcher=watcher,
+        watcher=watching,
     )
     if result.interrupted:
         raise RunInterrupted(_told(name, result, Report()))
@@ -140,7 +139,7 @@ def place_of(scene: str, out: str | Path | None = None, resume: bool = False) ->
     """Where a run of `scene` ("" for a world) is recorded: `out`, or the latest or the next of recordings/SCENE-N."""
     if out is not None:
         if Path(out) == Path() and not resume:
-            raise InputError("--out wants the name of a new folder, such as recordings/mine.zarr")
+            raise InputError("'out' wants the name of a new folder, such as recordings/mine.zarr")
         return Path(out)
     name, found = scene or "world", {}
     for path in FOLDER.glob(f"{name}-*.zarr"):
@@ -150,7 +149,7 @@ def place_of(scene: str, out: str | Path | None = None, resume: bool = False) ->
     if not resume:
         return FOLDER / f"{name}-{max(found, default=0) + 1}.zarr"
     if not found:
-        raise InputError(f"there is no recording of {name} in {FOLDER}/ to resume; name one with --out")
+        raise InputError(f"there is no recording of {name} in {FOLDER}/ to resume; name its folder with 'out'")
     return found[max(found)]
 
 

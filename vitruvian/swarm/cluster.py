@@ -12,6 +12,7 @@ import logging
 import re
 import socket
 import threading
+from concurrent.futures import CancelledError
 from importlib.util import find_spec
 from time import monotonic
 from typing import Any
@@ -23,6 +24,7 @@ CONNECT_SECONDS = 10.0
 JOIN_SECONDS = 30.0  # for the first worker to be there, and for a new one when all are gone
 LOOK_SECONDS = 1.0  # between looks at who has joined
 
+LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.batched", "tornado")
 _one_at_a_time = threading.Lock()
 
 
@@ -53,7 +55,7 @@ class Cluster:
         self.busy: dict[Any, int] = {}
         self.seen = monotonic()  # when there was a worker
         # what Dask logs about lost connections we say ourselves
-        self.loggers = {name: logging.getLogger(name) for name in ("distributed", "tornado")}
+        self.loggers = {name: logging.getLogger(name) for name in LOGGERS}
         self.levels = {name: logger.level for name, logger in self.loggers.items()}
         for logger in self.loggers.values():
             logger.setLevel(logging.CRITICAL)
@@ -87,11 +89,15 @@ class Cluster:
         try:
             with self.client.as_current():
                 done, _ = self.distributed.wait(list(self.busy), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+        except CancelledError as error:
+            raise RunFailed(f"the scheduler at {self.address} is gone") from error
         except TimeoutError:
+            _ = self.slots  # an error where nobody is left to wait for
             return []
         for future in done:
-            came.append((self.busy.pop(future), self._outcome(future)))
-            future.release()
+            if (outcome := self._outcome(future)) is not None:
+                came.append((self.busy.pop(future), outcome))
+                future.release()
         return came
 
     def close(self) -> None:
@@ -106,11 +112,14 @@ class Cluster:
             self.busy = {}
             self._speak_again()
 
-    def _outcome(self, future: Any) -> Outcome:
+    def _outcome(self, future: Any) -> Outcome | None:
+        """What a finished item gave; None where its worker died before it could say so, and it is done again."""
         from distributed.scheduler import KilledWorker
 
         try:
             return future.result(timeout=JOIN_SECONDS)
+        except TimeoutError:
+            return None
         except KilledWorker as error:
             return Outcome(error=f"{error.allowed_failures + 1} worker processes died over it")
         except Exception as error:

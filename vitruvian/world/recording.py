@@ -10,22 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, MissingExtra, unknown_name
 from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
 from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
 from vitruvian.world.store import Store
 from vitruvian.world.untrusted import check, is_number, made
 
+if TYPE_CHECKING:
+    import pandas
+
 MOST_PARTS = 100_000  # bodies, meshes, signals
+SHOWN = 12  # signals in the printed form
 
 
 class Recording:
-    """What a run left behind; use `Recording.open(path)`."""
+    """What a run left behind; use `Recording.open(path)`.
+
+    `recording["speed"]` is a signal over time, `recording.time` its instants, `recording.to_pandas()` all of them.
+    """
 
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
         self.path = path
@@ -73,6 +80,50 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A signal over time, shape (frames,) or (frames, components)."""
+        return self.signals[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.signals
+
+    __iter__ = None  # it is no sequence: ask for `time`, `signals` or `frame(i)`
+
+    def __repr__(self) -> str:
+        scene, parameters = self.attributes.get("scene") or "a world", self.attributes.get("parameters", {})
+        lines = [f"Recording {self.path}: {scene}, {self.duration:.6g} s in {len(self)} frames"]
+        if parameters:
+            lines.append("  " + ", ".join(f"{name}={value}" for name, value in parameters.items()))
+        lines.append(f"  layers: {', '.join(self.layers) or 'none'}; bodies: {len(self.bodies)}; signals:")
+        for signal in self.stage.signals[:SHOWN]:
+            parts = f".({'|'.join(signal.components)})" if signal.components else ""
+            parts = parts if len(parts) < 40 else f" ({len(signal.components)} components)"
+            unit = f" [{signal.unit}]" if signal.unit else ""
+            lines.append(f"    {signal.name}{parts}{unit} {signal.title}".rstrip())
+        if (more := len(self.stage.signals) - SHOWN) > 0:
+            lines.append(f"    and {more} more")
+        return "\n".join(lines)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All signals as a table with one row per frame, by time [s].
+
+        A column is named after its signal, `speed`, or `force.x` where that has components; `.attrs["units"]` holds
+        the units by column.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("pandas", "pip install 'vitruvian[table]'") from None
+        columns: dict[str, np.ndarray] = {}
+        units: dict[str, str] = {}
+        for signal in self.stage.signals:
+            names = [f"{signal.name}.{part}" for part in signal.components] or [signal.name]
+            columns |= dict(zip(names, self.signals[signal.name].reshape(len(self), -1).T, strict=True))
+            units |= dict.fromkeys(names, signal.unit)
+        table = pandas.DataFrame(columns, index=pandas.Index(self.time, name="time"))
+        table.attrs["units"] = units
+        return table
 
     @property
     def n_frames(self) -> int:
@@ -130,6 +181,8 @@ class Recording:
 
     def signal(self, name: str) -> Signal:
         """What is known about a signal: unit, title, components."""
+        if name not in self.signals:
+            raise unknown_name("signal", name, self.signals)
         return next(signal for signal in self.stage.signals if signal.name == name)
 
     def index_at(self, time: float) -> int:
@@ -252,6 +305,8 @@ class _Signals(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._read:
+            if name not in self._shapes:
+                raise KeyError(str(unknown_name("signal", name, self._shapes)))
             shape = self._shapes[name]
             self._read[name] = self._recording._store.read(
                 f"signals/{key(name)}", stop=len(self._recording), shape=shape

@@ -1,0 +1,77 @@
+"""`vt.render` and `vt.show`: a recording, a run or a world as a picture, as a film, or in the browser.
+
+    vt.render("recordings/crawl-1.zarr", "crawl.png", at=1.5, layers=["skin", "water"])
+    vt.show(vt.World(system))          # a world that has not run, as it stands now
+
+(`vitruvian.view` is the package that draws; hence `show` and not `view`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from vitruvian.door.opening import open
+from vitruvian.door.running import Run
+from vitruvian.errors import InputError
+from vitruvian.world.world import World
+
+if TYPE_CHECKING:
+    from vitruvian.view.memory import MemoryRecording
+    from vitruvian.view.viewer import Viewer
+    from vitruvian.world.recording import Recording
+
+    Source: TypeAlias = str | Path | Run | Recording | MemoryRecording | World
+
+
+def render(
+    source: Source,
+    out: str | Path,
+    *,
+    at: float | None = None,
+    size: tuple[int, int] = (1280, 720),
+    layers: Iterable[str] | None = None,
+    camera: str | None = None,
+    fps: float | None = None,
+    progress: Callable[[float, float], None] | None = None,
+) -> Path:
+    """Draw `source` to the picture (.png, .webp, .jpg) or film (.mp4, .mov, .mkv) `out`, off screen.
+
+    `at` is the time [s] of a picture, the middle without it; `size` is width and height [pixel]; `layers` are the
+    layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `fps` [1/s] is for
+    films, and `progress(done, total)` is called after each frame of one.
+    """
+    from vitruvian.view.render import FILMS, render_film, render_picture
+
+    out = Path(out)
+    film = out.suffix.lower() in FILMS
+    if film and at is not None:
+        raise InputError("'at' chooses the time of a picture; a film shows the whole recording")
+    if fps is not None and not film:
+        raise InputError("'fps' is for films; a picture has no frame rate")
+    seen, layers = shown(source), [layers] if isinstance(layers, str) else layers
+    if film:
+        return render_film(seen, out, size=size, layers=layers, camera=camera, fps=fps, progress=progress)
+    return render_picture(seen, out, at=at, size=size, layers=layers, camera=camera)
+
+
+def show(
+    source: Source, *, port: int = 8080, browser: bool = True, host: str = "127.0.0.1", block: bool = True
+) -> Viewer:
+    """Show `source` in the browser until Ctrl-C; with `block` False return at once, for the caller to close."""
+    from vitruvian.view.viewer import serve
+
+    return serve(shown(source), port=port, open_browser=browser, host=host, block=block)
+
+
+def shown(source: Source) -> Recording | Any:
+    """What the eyes need of `source`: a recording, or a world as it stands now as one frame."""
+    if isinstance(source, World):
+        from vitruvian.view.memory import one_frame
+
+        return one_frame(source.stage(), source.observe())
+    recording = open(source) if isinstance(source, str | Path | Run) else source
+    if not len(recording.time):
+        raise InputError(f"{getattr(recording, 'path', 'the recording')} holds no frames")
+    return recording
