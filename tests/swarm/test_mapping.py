@@ -155,6 +155,7 @@ def test_this_process_keeps_its_threads():
 def test_a_worker_that_is_killed_costs_the_item_it_had_in_hand(workers, tmp_path):
     def once_deadly(item, before):
         if item == 3 and before == 0:
+            time.sleep(0.5)  # for results on their way, which Dask would lose with the worker
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.1)
         return -item
@@ -179,6 +180,7 @@ def test_a_worker_killed_from_outside(tmp_path):
 def test_an_item_that_kills_every_worker_is_given_up_and_named(workers, tmp_path):
     def deadly(item, before):
         if item == 1:
+            time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGKILL)
         return item
 
@@ -258,4 +260,4 @@ def test_a_cluster_whose_workers_are_all_gone_is_not_waited_for_forever(cluster,
     asked = iter([{"tcp://10.0.0.7:4711": 1}, {"tcp://10.0.0.7:4711": 1}])
     monkeypatch.setattr("vitruvian.swarm.cluster.Cluster._asked", lambda self: next(asked, {}))
     with pytest.raises(RunFailed, match="has had no workers for 1 s"):
-        swarm.map(lambda item: time.sleep(8.0), [1], scheduler=cluster)
+        swarm.map(lambda item: time.sleep(4.0), [1], scheduler=cluster)

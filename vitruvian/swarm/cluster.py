@@ -1,9 +1,9 @@
 """The engine of many machines: the workers of a Dask scheduler, wherever they run.
 
 Dask itself hands a dead worker's item to another one, and gives it up when it has seen several workers die over it
-(`distributed.scheduler.allowed-failures`, 3). Workers may come and go; as many items are in hand as there are workers.
-A worker process does one item at a time with one thread, as those of one machine do: Numba's threads may not be entered
-from two Python threads at once.
+(`distributed.scheduler.allowed-failures`, 3). A result lies on its worker until it is fetched, which is at once.
+Workers may come and go; as many items are in hand as there are workers. A worker process does one item at a time with
+one thread, as those of one machine do: Numba's threads may not be entered from two Python threads at once.
 """
 
 from __future__ import annotations
@@ -117,9 +117,12 @@ class Cluster:
         from distributed.scheduler import KilledWorker
 
         try:
-            return future.result(timeout=JOIN_SECONDS)
-        except TimeoutError:
-            return None
+            while True:
+                try:
+                    return future.result(timeout=LOOK_SECONDS)
+                except TimeoutError:
+                    if future.status == "pending":
+                        return None
         except KilledWorker as error:
             return Outcome(error=f"{error.allowed_failures + 1} worker processes died over it")
         except Exception as error:
