@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vitruvian.scenes
@@ -35,6 +35,7 @@ def axes(*settings, **options):
     return parse_axes(SCENE, split_axes(settings), **options)
 
 
+@settings(deadline=None)  # a busy machine
 @given(first=decimals, last=decimals, count=st.integers(2, 200))
 def test_a_grid_has_its_ends_its_count_and_even_steps(first, last, count):
     values = [float(word) for word in grid_values(f"{first}:{last}:{count}")]
@@ -44,6 +45,7 @@ def test_a_grid_has_its_ends_its_count_and_even_steps(first, last, count):
     assert values == [float(value) for value in exact]
 
 
+@settings(deadline=None)
 @given(first=st.integers(0, 50), step=st.integers(1, 10), count=st.integers(2, 5))
 def test_a_grid_of_whole_numbers_is_whole(first, step, count):
     found = axes(f"count={first}:{first + step * (count - 1)}:{count}").grid["count"]
@@ -51,6 +53,7 @@ def test_a_grid_of_whole_numbers_is_whole(first, step, count):
     assert all(type(value) is int for value in found)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789.:eE+-~,; x", max_size=20))
 def test_any_text_is_read_or_refused_in_words(text):
     for name in SCENE.parameters:

@@ -56,13 +56,14 @@ class Cores:
         self.slots = slots
         self.idle: list[Any] = []
         self.busy: dict[Future[Outcome], tuple[int, Any]] = {}
+        # loky replaces a worker whose memory has grown between two items, which costs nothing, and warns in its thread
+        self.filters = warnings.catch_warnings()
+        self.filters.__enter__()
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
 
     def start(self, index: int, task: Task) -> None:
         worker = self.idle.pop() if self.idle else self._worker()
-        with warnings.catch_warnings():
-            # a worker whose memory has grown is replaced between two items, which costs nothing
-            warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
-            self.busy[worker.submit(work, task)] = (index, worker)
+        self.busy[worker.submit(work, task)] = (index, worker)
 
     def finished(self) -> list[tuple[int, Outcome]]:
         """What came in, at least one; waits for it."""
@@ -85,6 +86,7 @@ class Cores:
         for worker in [*self.idle, *(worker for _, worker in self.busy.values())]:
             worker.shutdown(wait=True, kill_workers=True)
         self.idle, self.busy = [], {}
+        self.filters.__exit__(None, None, None)
 
     def _worker(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
