@@ -169,12 +169,19 @@ def test_recordings_are_kept_if_asked_and_nothing_else_is(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv", "table.runs"]
 
 
-def test_temporary_recordings_are_removed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_temporary_recordings_are_removed_also_when_it_is_stopped(tmp_path, monkeypatch, processes):
     import tempfile
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    sweep("pendulum", length=[0.5, 1.0], seconds=0.1, processes=1)
-    assert list(tmp_path.iterdir()) == []
+    def stop(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(SweepInterrupted, match="nothing is kept"):
+        sweep("pendulum", substeps="100:110:11", seconds=0.5, processes=processes, progress=stop)
+    assert list(tmp_path.glob("vitruvian*")) == []
 
 
 def test_what_is_left_of_a_killed_attempt_is_cleared(tmp_path):

@@ -29,6 +29,7 @@ from vitruvian.errors import InputError, VitruvianError
 from vitruvian.swarm.work import broken_off
 
 RECORDINGS = "recordings"
+TEMPORARY = "vitruvian-sweep-of-{}-"  # folders of runs, by the process that started their worker
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -114,6 +115,8 @@ def sweep(
         )
     except KeyboardInterrupt:
         raise SweepInterrupted(done, len(runs), path) from None
+    finally:
+        _clear_temporary()
     units = {name: parameter.unit for name, parameter in chosen.parameters.items()}
     table = tabulate(plan.scene, runs, outcomes, swept=plan.axes.names, drawn=list(plan.axes.drawn), units=units)
     if path is not None:
@@ -165,7 +168,7 @@ def _item(plan: Plan, out: Path | None, index: int, about: Mapping[str, Any]) ->
 def _recorded(place: str | None) -> Iterator[Path]:
     """Where to record: nowhere that lasts, or under another name beside `place`, which it gets when it is finished."""
     if place is None:
-        with tempfile.TemporaryDirectory(prefix="vitruvian-sweep-") as folder:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY.format(os.getppid())) as folder:
             yield Path(folder) / "run.zarr"
         return
     final = Path(place)
@@ -176,6 +179,12 @@ def _recorded(place: str | None) -> Iterator[Path]:
     if partial.exists():
         shutil.rmtree(final, ignore_errors=True)  # of an attempt that died after it
         os.replace(partial, final)
+
+
+def _clear_temporary() -> None:
+    """Remove what worker processes of this one left behind that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(TEMPORARY.format(os.getpid()) + "*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _clear_partial(out: Path) -> None:
