@@ -19,7 +19,7 @@ $(VENV)/.installed: pyproject.toml Makefile
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,pandas,peers,usd]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,peers,usd]'
 	touch $@
 
 # Kernels are kept by their contents: after an edit this compiles again what has changed.
@@ -55,4 +55,4 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings sweeps

@@ -7,19 +7,20 @@ The names of `vt` are in the table below; each is imported when it is first used
 is not among them is found in its package, as `vt.skeleton.energy`. Floors, from the ground up (each imports only from
 those below it)::
 
-    spatial     rigid motions: SE(3), twists, splines on SE(3)
+    spatial     rigid motions       world    time, state, recording      swarm   one function over many items
     mesh        surfaces, level sets, sampling
     skeleton    bones, joints, kinematics, dynamics
-    muscle      line muscles         flesh   finite elements         water   incompressible flow
-    couple      bone-flesh, skin-water, the coupled cycle
+    muscle      line muscles        flesh    finite elements             water   incompressible flow
+    skin        a surface bound to bones
+    couple      the one step of bones and everything that acts within it
     anatomy     tables and meshes -> bodies
     control     everything that decides activations
-    world       time stepping, recording, checkpoint, resume
+    systems     whole things that live: body, swimmer, tissue, tank
     exchange    other people's formats
     view        browser viewer, pictures, films
     scenes      one file per experiment
     verify      the verification book           benchmarks   timings against peers
-    door        run, open, render, show: what the names of `vt` add
+    door        run, open, render, show, sweep: what the names of `vt` add
     cli         the command line
 
 SI units, float64, world axes +x to the body's left, +y to the back, +z up.
@@ -40,6 +41,9 @@ NAMES = {
     "render": "vitruvian.door",
     "show": "vitruvian.door",
     "scene_names": "vitruvian.scenes",
+    # many runs
+    "sweep": "vitruvian.door",
+    "map": "vitruvian.swarm",
     # bodies and mechanisms
     "human": "vitruvian.anatomy",
     "arm": "vitruvian.anatomy",
@@ -47,34 +51,30 @@ NAMES = {
     "Inertia": "vitruvian.skeleton",
     "joints": "vitruvian.skeleton",
     "MuscleBuilder": "vitruvian.muscle",
+    "ForceLaw": "vitruvian.muscle",
     # tissue and water
     "box_lattice": "vitruvian.flesh",
     "build_flesh": "vitruvian.flesh",
     "material": "vitruvian.flesh:preset",
     "Tank": "vitruvian.water",
     "RigidBody": "vitruvian.water",
-    # worlds
+    # systems and worlds
+    "BonesSystem": "vitruvian.systems",
+    "BodySystem": "vitruvian.systems",
+    "SwimmerSystem": "vitruvian.systems",
+    "TissueSystem": "vitruvian.systems",
+    "TankSystem": "vitruvian.systems",
     "World": "vitruvian.world",
-    "Signal": "vitruvian.world.stage",
+    "Controls": "vitruvian.control",
+    "Measure": "vitruvian.systems",
+    "Signal": "vitruvian.world",
     # errors
     "InputError": "vitruvian.errors",
     "Diverged": "vitruvian.errors",
 }
-# names whose packages are being built: each line moves up when its package is there
-SOON = {
-    "sweep": "vitruvian.door",
-    "map": "vitruvian.swarm",
-    "BonesSystem": "vitruvian.systems",
-    "BodySystem": "vitruvian.systems",
-    "TissueSystem": "vitruvian.systems",
-    "TankSystem": "vitruvian.systems",
-    "SwimmerSystem": "vitruvian.systems",
-    "Measure": "vitruvian.systems",
-    "Controls": "vitruvian.control",
-}
 PACKAGES = (
-    *("spatial", "mesh", "skeleton", "muscle", "flesh", "water", "couple", "anatomy", "control", "world", "exchange"),
-    *("view", "scenes", "verify", "benchmarks", "door", "cli", "errors"),
+    *("spatial", "world", "swarm", "mesh", "skeleton", "muscle", "flesh", "water", "skin", "couple", "anatomy"),
+    *("control", "systems", "exchange", "view", "scenes", "verify", "benchmarks", "door", "cli", "errors"),
 )
 # `import *` leaves Python's own `open` and `map` alone
 __all__ = [name for name in NAMES if name not in ("open", "map")]

@@ -4,7 +4,6 @@ import ast
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,6 @@ def python(code):
 def test_name_is_what_its_package_holds(name):
     module, _, its_name = vt.NAMES[name].partition(":")
     assert getattr(vt, name) is getattr(import_module(module), its_name or name)
-
-
-@pytest.mark.parametrize("name", vt.SOON)
-def test_name_that_is_to_come_moves_up_when_its_package_is_there(name):
-    module, _, its_name = vt.SOON[name].partition(":")
-    if find_spec(module) is None or not hasattr(import_module(module), its_name or name):
-        pytest.skip(f"{module} has no {its_name or name} yet")
-    pytest.fail(f"{name} is there now: move its line to NAMES and __init__.pyi")
 
 
 def test_import_brings_in_nothing_heavy():
@@ -68,7 +59,7 @@ def test_unknown_name_is_an_error_that_names_the_nearest():
 
 def test_no_name_is_that_of_a_package():
     # importing the package would hide the name
-    assert not set(vt.NAMES | vt.SOON) & {path.stem for path in ROOT.iterdir()}
+    assert not set(vt.NAMES) & {path.stem for path in ROOT.iterdir()}
 
 
 def test_editors_know_the_same_names():

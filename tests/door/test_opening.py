@@ -51,7 +51,7 @@ def test_table_holds_every_signal_with_its_unit(run):
 
 def test_without_pandas_the_error_says_what_brings_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'vitruvian\[pandas\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'vitruvian\[table\]'"):
         run.open().to_pandas()
 
 

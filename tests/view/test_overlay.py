@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from vitruvian.view.colour import colour_map
-from vitruvian.view.overlay import _runs, write_over
+from vitruvian.view.lettering import split_runs
+from vitruvian.view.overlay import write_over
 
 
 def written(size, title, maps):
@@ -32,9 +33,9 @@ def test_bars_that_do_not_fit_beside_the_title_go_above_it():
 
 
 def test_raised_digits_are_drawn_raised_and_greek_is_spelt():
-    assert _runs("kg m² s⁻¹") == [("kg m", False), ("2", True), (" s", False), ("-1", True)]
-    assert _runs("σ of µm") == [("sigma of um", False)]
-    assert _runs("Δ é 三") == [("Delta e ?", False)]
+    assert split_runs("kg m² s⁻¹") == [("kg m", False), ("2", True), (" s", False), ("-1", True)]
+    assert split_runs("σ of µm") == [("sigma of um", False)]
+    assert split_runs("Δ é 三") == [("Delta e ?", False)]
 
 
 def test_words_are_light_on_a_dark_picture_and_dark_on_a_light_one():

@@ -1,4 +1,4 @@
-"""The command line: `vitruvian scenes | run | view | render | export | info | verify | bench | prepare`.
+"""The command line: `vitruvian scenes | run | sweep | view | render | export | info | verify | bench | prepare`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import looking, preparing, proving, running
+from vitruvian.cli import looking, preparing, proving, running, sweeping
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -95,6 +95,7 @@ def _root(
 COMMANDS: tuple[Callable[..., Any], ...] = (
     running.scenes,
     running.run,
+    sweeping.sweep,
     looking.view,
     looking.render,
     looking.export,

@@ -2,11 +2,14 @@
 
 `running`     `run`: the one way to run a scene, for Python, the command line and sweeps
 `opening`     `open`: a recording with its signals as arrays or as a table
+`sweeping`    `sweep`: many runs of a scene into one table (`axes` what varies, `plan`, `table`, `plotting`)
 `looking`     `render` and `show`: pictures, films, the browser
 """
 
 from vitruvian.door.looking import render, show
 from vitruvian.door.opening import open
 from vitruvian.door.running import Run, RunInterrupted, run
+from vitruvian.door.sweeping import SweepInterrupted, sweep
+from vitruvian.door.table import Table
 
-__all__ = ["Run", "RunInterrupted", "open", "render", "run", "show"]
+__all__ = ["Run", "RunInterrupted", "SweepInterrupted", "Table", "open", "render", "run", "show", "sweep"]

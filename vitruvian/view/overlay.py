@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
-from functools import lru_cache
-
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from vitruvian.view.colour import ColourMap
+from vitruvian.view.lettering import fitted, length, split_runs, write
 
 Array = np.ndarray
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
-Runs = list[tuple[str, bool]]  # stretches of text, each with whether it is raised
-
 Colour = tuple[int, int, int]
 INK, PALE = (44, 52, 64), (92, 102, 116)  # on a light picture
 CHALK, FAINT = (236, 242, 248), (196, 210, 222)  # on a dark one
 DARK = 150.0  # mean of the bytes along the lower edge below which a picture is dark
-LEAST = 8  # size of the smallest letters [pixel]
-# The font that comes with Pillow has plain Latin letters and few signs; raised digits are drawn here, the rest spelt.
-DRAWN = "°·±"
-SPELT = {"µ": "u", "μ": "u", "Ω": "ohm", "−": "-", "–": "-", "—": "-", "×": "x", "…": "..."}
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 
 
 def write_over(picture: Array, title: str, time: float | None, maps: list[ColourMap]) -> Array:
@@ -37,10 +27,10 @@ def write_over(picture: Array, title: str, time: float | None, maps: list[Colour
     bottom, taken = height - margin, margin
     ink, pale = (CHALK, FAINT) if picture[-height // 8 :].mean() < DARK else (INK, PALE)
     if time is not None:
-        _write(pen, margin, bottom, f"t = {time:.2f} s", round(15 * scale), pale)
+        write(pen, margin, bottom, f"t = {time:.2f} s", round(15 * scale), pale)
         bottom -= step
     if title:
-        wide = _write(pen, margin, bottom, title, round(19 * scale), ink, most=width - 2 * margin)
+        wide = write(pen, margin, bottom, title, round(19 * scale), ink, most=width - 2 * margin)
         taken += round(wide) + gap
         bottom -= step
     # Bars go from right to left; where no room is left, or the title is in the way, on in a row above.
@@ -62,7 +52,7 @@ class _Bar:
         self.words = f"{colours.title} [{colours.unit}]" if colours.unit else colours.title
         self.size = round(15 * scale)
         self.length = min(round(150 * scale), most)
-        self.width = max(self.length, round(_fitted(self.words, self.size, most)[2] + 0.5))
+        self.width = max(self.length, round(fitted(self.words, self.size, most)[2] + 0.5))
 
     def draw(
         self, image: Image.Image, pen: ImageDraw.ImageDraw, right: int, bottom: int, ink: Colour, pale: Colour
@@ -73,75 +63,8 @@ class _Bar:
         top = bottom - round(18 * self.scale) - thick
         image.paste(Image.fromarray(np.ascontiguousarray(pixels)), (left, top))
         low, high = f"{self.colours.low:.4g}", f"{self.colours.high:.4g}"
-        _write(pen, left, bottom, low, self.size, pale)
-        _write(pen, right - _length(_runs(high), self.size), bottom, high, self.size, pale)
-        wide = _fitted(self.words, self.size, self.most)[2]
+        write(pen, left, bottom, low, self.size, pale)
+        write(pen, right - length(split_runs(high), self.size), bottom, high, self.size, pale)
+        wide = fitted(self.words, self.size, self.most)[2]
         middle = right - 0.5 * max(self.length, wide)
-        _write(pen, middle - 0.5 * wide, top - round(6 * self.scale), self.words, self.size, ink, most=self.most)
-
-
-def _write(
-    pen: ImageDraw.ImageDraw,
-    x: float,
-    y: float,
-    words: str,
-    size: int,
-    ink: tuple[int, int, int],
-    most: float = np.inf,
-) -> float:
-    """Write from x on the base line y, no wider than `most` [pixel]; returns the width."""
-    runs, size, wide = _fitted(words, size, most)
-    for text, raised in runs:
-        font = _font(_small(size) if raised else size)
-        pen.text((x, y - (0.38 * size if raised else 0.0)), text, font=font, fill=ink, anchor="ls")
-        x += font.getlength(text)
-    return wide
-
-
-def _fitted(words: str, size: int, most: float) -> tuple[Runs, int, float]:
-    """Stretches of text, size of letters and width [pixel]: smaller where too wide, then cut short."""
-    runs, size = _runs(words), max(size, LEAST)
-    while size > LEAST and _length(runs, size) > most:
-        size -= 1
-    while words and _length(runs, size) > most:
-        words = words[:-1]
-        runs = _runs(words.rstrip() + "...")
-    return runs, size, _length(runs, size)
-
-
-def _length(runs: Runs, size: int) -> float:
-    return sum(_font(_small(size) if raised else max(size, LEAST)).getlength(text) for text, raised in runs)
-
-
-def _runs(words: str) -> Runs:
-    """Letters that the font has, raised digits apart."""
-    runs: Runs = []
-    for letter in words:
-        raised = letter in RAISED
-        text = RAISED[letter] if raised else _spelt(letter)
-        if runs and runs[-1][1] == raised:
-            runs[-1] = (runs[-1][0] + text, raised)
-        else:
-            runs.append((text, raised))
-    return runs
-
-
-def _spelt(letter: str) -> str:
-    if letter.isascii() or letter in DRAWN:
-        return letter if letter.isprintable() else " "
-    if letter in SPELT:
-        return SPELT[letter]
-    name = unicodedata.name(letter, "")
-    if name.startswith("GREEK "):
-        word = name.split(" LETTER ")[-1].split(" ")[0].lower()
-        return word.capitalize() if "CAPITAL" in name else word
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or "?"
-
-
-def _small(size: int) -> int:
-    return max(round(0.68 * size), LEAST - 2)
-
-
-@lru_cache(maxsize=32)
-def _font(size: int) -> Font:
-    return ImageFont.load_default(size)
+        write(pen, middle - 0.5 * wide, top - round(6 * self.scale), self.words, self.size, ink, most=self.most)

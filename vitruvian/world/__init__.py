@@ -13,10 +13,11 @@ from vitruvian.world.recording import Recording
 from vitruvian.world.run import RunResult, run_world
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.simulation import Controller, Simulation
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world.stage import Camera, Frame, Signal, Stage
 from vitruvian.world.world import World
 
 __all__ = [
+    "Camera",
     "Controller",
     "Frame",
     "Parameter",
@@ -25,6 +26,7 @@ __all__ = [
     "Report",
     "RunResult",
     "Scene",
+    "Signal",
     "Simulation",
     "Stage",
     "World",

@@ -114,7 +114,7 @@ class Recording:
         try:
             import pandas
         except ImportError:
-            raise MissingExtra("pandas", "pip install 'vitruvian[pandas]'") from None
+            raise MissingExtra("pandas", "pip install 'vitruvian[table]'") from None
         columns: dict[str, np.ndarray] = {}
         units: dict[str, str] = {}
         for signal in self.stage.signals:
