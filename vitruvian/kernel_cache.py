@@ -13,7 +13,6 @@ user's own (NUMBA_CACHE_LOCATOR_CLASSES).
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import warnings
@@ -26,7 +25,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Self
 
 from vitruvian.compiling import tell_of_compiling
-from vitruvian.sources import PACKAGE, digest, module_name
+from vitruvian.sources import PACKAGE, digest, home, module_name
 
 CACHING = "numba.core.caching"
 VERSIONS_KEPT = 4  # of each module
@@ -81,7 +80,7 @@ class KernelLocator:
         self._py_file, self.line = file, line  # Numba names the file in its warnings
         module = module_name(Path(file))
         self.digest = digest(module)
-        self.folder = store() / module / self.digest
+        self.folder = home() / "kernels" / module / self.digest
 
     @classmethod
     def from_function(cls, function: FunctionType, file: str) -> Self | None:
@@ -108,11 +107,6 @@ class KernelLocator:
 
     def get_disambiguator(self) -> str:
         return str(self.line)
-
-
-def store() -> Path:
-    """The folder of all kernels."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vitruvian" / "kernels"
 
 
 def forget_oldest(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which files of this package a module leans on, and a digest of them.
+"""Which files of this package a module leans on, a digest of them, and the folder of what is kept under it.
 
 What is kept on disk (compiled kernels, fitted skins) is kept under such a digest, so that an edit of any file that
 made it makes it anew, and an edit of any other file does not.
@@ -6,6 +6,7 @@ made it makes it anew, and an edit of any other file does not.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -20,22 +21,30 @@ IMPORT = re.compile(
 )
 
 
+def home() -> Path:
+    """The folder of all that is kept for this user."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vitruvian"
+
+
 @cache
-def digest(module: str) -> str:
-    """A digest of a module's file and of every file of the package that it leans on."""
+def digest(module: str, without: tuple[str, ...] = ()) -> str:
+    """A digest of a module's file and of every file of the package that it leans on, `without` some packages."""
     total = blake2b(digest_size=8)
-    for name in sorted(leaned_on(module)):
+    for name in sorted(leaned_on(module, without)):
         total.update(name.encode() + b"\0" + source(name).encode())
     return total.hexdigest()
 
 
 @cache
-def leaned_on(module: str) -> frozenset[str]:
-    """A module and all modules of the package that it imports, directly or through others."""
+def leaned_on(module: str, without: tuple[str, ...] = ()) -> frozenset[str]:
+    """A module and all modules of the package that it imports, directly or through others.
+
+    Modules in the packages `without`, and what only they import, are left out.
+    """
     found = {module}
     waiting = [module]
     while waiting:
-        new = imported(waiting.pop()) - found
+        new = {name for name in imported(waiting.pop()) if not _within(name, without)} - found
         found |= new
         waiting.extend(new)
     return frozenset(found)
@@ -58,6 +67,10 @@ def module_name(file: Path) -> str:
     """The name under which a file of the package is imported."""
     parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _within(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
 def _named(text: str) -> Iterator[str]:

@@ -5,9 +5,17 @@ import pytest
 
 from vitruvian.anatomy import arm, human
 from vitruvian.anatomy.bellies import belly_overlaps, muscle_bellies
-from vitruvian.anatomy.skin import Skin, body_skin, bones_outside, largest_part, require_bones_inside, world_bones
+from vitruvian.anatomy.skin import (
+    Skin,
+    body_skin,
+    bone_level_set,
+    bones_outside,
+    largest_part,
+    require_bones_inside,
+    world_bones,
+)
 from vitruvian.anatomy.skin_data import SkinShape, human_mesh, target_weights
-from vitruvian.anatomy.skin_flesh import LOOSE, bone_level_set, muscle_ends, tightness
+from vitruvian.anatomy.skin_flesh import LOOSE, muscle_ends, tightness
 from vitruvian.anatomy.skin_grown import grown_skin
 from vitruvian.anatomy.skin_swell import OVER, over_bones
 from vitruvian.errors import InputError, MissingExtra

@@ -14,7 +14,6 @@ moved back along its normals evenly, by a millimetre or two; the velocity of tha
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,10 +21,10 @@ import numpy as np
 from numba import njit
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import body_skin, world_bones
-from vitruvian.anatomy.skin_cache import cached_arrays
+from vitruvian.anatomy.skin import body_skin, measured, world_bones
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_weights import MOST, few, skin_weights
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError
 from vitruvian.mesh.decimate import decimated
 from vitruvian.skeleton import bone_poses
@@ -108,18 +107,16 @@ def bound_skin(
     if triangles < 500:
         raise InputError(f"skin: {triangles} triangles are too few to have hands; take at least 500")
     skin = body_skin(body, build, spacing=spacing)
-    key = hashlib.sha256(repr((triangles, body.name, body.default_q.tobytes())).encode())
-    key.update(np.round(skin.vertices, 6).tobytes())
-    for module in ("skinning", "skin_weights"):
-        key.update(_source(module))
+    bones = world_bones(body)
+    given = (triangles, np.round(skin.vertices, 6), skin.faces, *measured(body, bones))
 
     def make() -> dict[str, Array]:
         fewer = len(skin.faces) > triangles
         vertices, faces = decimated(skin.vertices, skin.faces, triangles) if fewer else (skin.vertices, skin.faces)
-        names, weights = skin_weights(body, world_bones(body), vertices, faces)
+        names, weights = skin_weights(body, bones, vertices, faces)
         return {"vertices": vertices, "faces": faces, "names": np.array(names), "weights": weights}
 
-    found = cached_arrays(f"bound-skin-{key.hexdigest()[:16]}", make)
+    found = cached_arrays("bound-skin", __name__, given, make)
     return bind(body, found["vertices"], found["faces"], tuple(str(n) for n in found["names"]), found["weights"])
 
 
@@ -139,12 +136,6 @@ def bind(body: Body, vertices: Array, faces: Array, names: tuple[str, ...], weig
         np.ascontiguousarray(order),
         np.ascontiguousarray(kept / kept.sum(axis=1, keepdims=True)),
     )
-
-
-def _source(module: str) -> bytes:
-    from pathlib import Path
-
-    return (Path(__file__).parent / f"{module}.py").read_bytes()
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
