@@ -24,7 +24,7 @@ from vitruvian.anatomy.skinning import BoundSkin
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh.levelset import mesh_level_set
-from vitruvian.mesh.remesh import vertex_normals
+from vitruvian.mesh.normals import vertex_normals
 from vitruvian.skeleton import bone_poses, centre_of_mass
 
 Array = np.ndarray
@@ -74,7 +74,7 @@ def breathing_skin(body: Body, skin: BoundSkin, lungs: str = "normal", *, densit
 def balanced(body: Body, skin: BoundSkin, *, tissue: float = TISSUE_DENSITY) -> Body:
     """The same body with the lower trunk as dense as tissue [kg/m^3], the trunk's mass kept."""
     s = body.skeleton
-    group = np.array([speaker(body, n) for n in s.names])
+    group = np.array([speaker(n) for n in s.names])
     lower = np.isin(group, LOWER_TRUNK)
     upper = np.isin(group, UPPER_TRUNK)
     mass = s.bodies[:, 12]
@@ -101,7 +101,7 @@ def lower_trunk_volume(body: Body, skin: BoundSkin) -> float:
         level = mesh_level_set(skin.rest, skin.faces, GRID, band=3.0 * GRID, name="skin")
         points = level.origin + GRID * np.argwhere(level.values < 0.0)
         corners = np.concatenate([v for v, _ in bones.values()])
-        own = np.concatenate([np.full(len(v), speaker(body, n) in LOWER_TRUNK) for n, (v, _) in bones.items()])
+        own = np.concatenate([np.full(len(v), speaker(n) in LOWER_TRUNK) for n, (v, _) in bones.items()])
         nearest = cKDTree(corners).query(points)[1]
         return {"volume": np.array(own[nearest].sum() * GRID**3)}
 

@@ -126,13 +126,6 @@ def bones_outside(skin: Skin, bones: dict[str, Shape]) -> dict[str, float]:
     return {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
 
 
-def require_bones_inside(skin: Skin, bones: dict[str, Shape], *, slack: float = 0.0) -> None:
-    """An error that names the bones that stick out by more than `slack` [m]."""
-    out = {name: depth for name, depth in bones_outside(skin, bones).items() if depth > slack}
-    if out:
-        raise InputError(f"skin: {len(out)} bones reach out of it: {listed_depths(out, skin.level_set().band)}")
-
-
 def listed_depths(out: dict[str, float], band: float) -> str:
     """The five worst of bones that reach out of a skin [m], in words; no distance beyond the band [m] is known."""
     worst = sorted(out, key=lambda n: -out[n])[:5]

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
-from vitruvian.mesh.remesh import neighbour_average, vertex_normals
+from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh.remesh import neighbour_average
 from vitruvian.mesh.shapes import sphere
 
 Array = np.ndarray

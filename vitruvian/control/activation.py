@@ -131,16 +131,6 @@ class ActivationSolver:
         )
 
 
-def dual_newton(R: TorqueMap, torque: Array, softness: float, multiplier: Array, activation: Array) -> bool:
-    """min |R a - torque|^2 / (2 softness) + |a|^2 / 2, 0 <= a <= 1: fills activation (n_muscles,) and the multiplier
-    (n_rows,), from which it starts. Whether it converged."""
-    one, zero = np.ones(len(activation)), np.zeros(R.n_rows)
-    goal = 1e-7 * max(1.0, float(np.abs(torque).max(initial=0.0)))
-    return _newton(
-        R.row_start, R.column, R.value, one, one, torque, zero, zero, softness, multiplier, activation, 60, goal
-    )[1]
-
-
 @nb.njit(cache=True)
 def _add_torques(row_start: Array, column: Array, value: Array, a: Array, out: Array) -> None:
     for m in range(len(a)):
@@ -203,7 +193,6 @@ def _newton(
         for i in range(n):
             y[i] += t * d[i]
         steps += 1
-    return steps, False
 
 
 @nb.njit(cache=True)

@@ -28,7 +28,6 @@ from vitruvian.spatial import (
     quaternion_from_rotation,
     quaternion_product,
     rotation_between,
-    rotation_from_quaternion,
 )
 
 Array = np.ndarray
@@ -117,10 +116,3 @@ def _numbers(value: Any, n: int, word: str) -> Array:
     if len(numbers) != n or not np.isfinite(numbers).all():
         raise InputError(f"'{word}' needs {n} finite number{'s' * (n > 1)}, got {value!r}")
     return numbers
-
-
-def upper_arm_direction(body: Body, q: Array, side: str) -> Array:
-    """Where the upper arm points in its parent's frame, unit vector (3,)."""
-    s = body.skeleton
-    elbow = s.bodies[s.index(f"Ul_{side}"), 9:12]
-    return rotation_from_quaternion(q[s.q_slice(f"Hu_{side}")]) @ (elbow / np.linalg.norm(elbow))
