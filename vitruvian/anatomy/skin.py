@@ -1,8 +1,7 @@
 """The skin of a body in its default pose: closed, well-conditioned, with every bone inside.
 
-    skin = body_skin(human())                  # MakeHuman's surface fitted to our joints (`skin_data`, `skin_pose`)
-    skin = grown_skin(body)                    # grown from bones and muscles, where those data are absent
-    (`skin_grown`)
+    skin = body_skin(human())     # MakeHuman's surface fitted to our joints (`skin_data`, `skin_pose`)
+    skin = grown_skin(body)       # grown from bones and muscles, where those data are absent (`skin_grown`)
 
 The fitted surface becomes a level set, is united smoothly with all bones dilated by a few millimetres (so that none
 can lie outside), blurred slightly, meshed again and relaxed (Lee 2008, section 5.2.1).
@@ -44,11 +43,8 @@ Shape = tuple[Array, Array]
 COVER = 0.004  # least tissue over bone [m]
 MELT = 0.016  # width over which skin and covered bone melt together [m]
 DIGITS = ("thumb", "index", "middle", "ring", "little", "Ha_", "Fo_")
-DIGIT, FINGERTIP, FINE = (
-    0.0033,
-    0.0045,
-    0.006,
-)  # cover of finger bones, their ends, and grids [m] for it: more webs fingers
+DIGIT, FINGERTIP = 0.0033, 0.0045  # cover of finger bones and of their ends [m]: more would web the fingers
+FINE = 0.006  # grids below this spacing [m] can hold so thin a cover
 CROTCH = 0.10  # below the hip joints [m]
 RIBS = ("Rb", "Cc", "Ste")
 

@@ -4,6 +4,7 @@ Where a bone with the muscle and fat that always lie over it reaches through the
 Moved point by point it would show every rib; so the outward way d of each vertex is the smoothest that is enough:
 
     d <- max(need, S d),      S: averaging over neighbours
+
 repeated, which stretches a membrane over the needs: how far along its normal each vertex must go to leave the bone.
 Hands, feet and head are left as they are. Each gluteus maximus, which the muscle table gives no more than a line or
 two, counts as an ellipsoid over its sitting bone.

@@ -1,6 +1,7 @@
 """Muscle activations that give wanted joint torques (Lee 2008, 5.3.4), by a dual semismooth Newton method.
 
     min 1/2 sum (w_i a_i)^2   subject to   R a = torque,  0 <= a <= upper            (5.5)
+
 with R the torque of each muscle at full activation. The Lagrangian gives a(y) = clip(R^T y / w^2, 0, upper), so there
 are as many unknowns y as joint coordinates, not muscles: R a(y) = torque is solved by Newton steps with H = R
 diag(1/w^2, free a) R^T. A proximal term (e/2)|y - y_k|^2 keeps H regular, and drops out after one or two outer

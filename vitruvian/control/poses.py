@@ -1,12 +1,15 @@
 """Poses by name and number: what key-pose files and scenes write, turned into joint coordinates.
 
 A pose is a table from words to degrees:
-    elbow = 90                     both elbows; "left elbow", "Ul_l" one of them
-    shoulder = [10, 60, 0]         a ball joint: rotation vector, as seen on the left side
-    arm = { direction = [0.1, 0, -1], twist = 0 }   upper arm by where it points (x outward, y back, z up), then about
-    itself chest = [20, 0, 0], head = [10, 0, 30]   rotation vectors against the pelvis, met by bending the spine evenly
-    pelvis = { shift = [0, 0, -0.1], turn = [0, 0, 0] }   shift in metres, both against the default pose
-    feet = 0                       legs such that both feet stand as in the default pose, so many metres higher
+
+    elbow = 90                               both elbows; "left elbow", "Ul_l" one of them
+    shoulder = [10, 60, 0]                   a ball joint: rotation vector, as seen on the left side
+    arm = { direction = [0.1, 0, -1] }       upper arm by where it points (x outward, y back, z up);
+                                             with `twist` it also turns about itself
+    chest = [20, 0, 0], head = [10, 0, 30]   rotation vectors against the pelvis, met by bending the spine evenly
+    pelvis = { shift = [0, 0, -0.1] }        in metres against the default pose; `turn` in degrees likewise
+    feet = 0                                 both feet stand as in the default pose, so many metres higher
+
 Equal numbers on both sides mean mirrored poses. + is flexion at elbow and knee, extension at wrist and hip (see
 `joints.csv`).
 """

@@ -1,6 +1,7 @@
 """One linear-implicit step of bones under muscles, springs, stops, loads and contacts.
 
     (M + h D + h^2 K) dv = h (f - h K v),   v <- v + dv,   q <- q (+) h v          (backward Euler, linearised once)
+
 K and D are the stiffness and damping of joints, cartilage springs, contacts and muscles (Lee 2008, appendix A). The
 explicit scheme of Lee 5.3.1 needs steps of 0.1 ms or less; this one is stable at 1 to 10 ms. The stiff part -h K v
 costs nothing extra: it is a muscle's force f + h k l', a joint's torque less h k v. The same matrix serves the

@@ -65,9 +65,11 @@ def muscle_forces(s, p, w, v, activation, h, active):
 
 @nb.njit(cache=True)
 def add_products(row_start, row, arms, weight, out):
-    """Lower triangle of out += P diag(weight) Pᵀ. Rows descend within a muscle (leaves come first), so that the first
-    of a
-    pair names the row and the second runs along it."""
+    """Lower triangle of out += P diag(weight) Pᵀ.
+
+    Rows descend within a muscle (leaves come first), so that the first of a pair names the row and the second runs
+    along it.
+    """
     for m in range(len(weight)):
         w = weight[m]
         if w == 0.0:

@@ -10,6 +10,7 @@ the bone's frame: (moment, force)), as `BodyState` has; give `sense=` where they
     PdActuation             joint torques of springs and dampers, stable at long steps
     Pilot                   heading, depth and roll reflexes, speed, targets, turns: what changes the rhythm under way
     plan=                   commands at their times: [(2.0, rate(1.5)), (4.0, stroke("crawl")), (6.0, heading(1.57))]
+
 Torques come with `stiffness` and `damping` for the step to take implicitly; muscles stay in the body, switched off, as
 passive tissue.
 """
