@@ -9,6 +9,11 @@ os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
 
 import numba
 import pytest
+from hypothesis import settings
+
+# property tests: the same examples on every run, few of them, as long as they take
+settings.register_profile("ours", derandomize=True, max_examples=40, deadline=None)
+settings.load_profile("ours")
 
 
 @pytest.fixture(autouse=True)
