@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -56,7 +57,6 @@ def run(
     """Run a scene, record it, and check what came out."""
     import vitruvian.scenes
     from vitruvian.world.parameters import scene_parameters, split_settings
-    from vitruvian.world.recording import Recording
     from vitruvian.world.run import refuse_existing, refuse_other, run_world
 
     chosen = vitruvian.scenes.find(scene)
@@ -67,13 +67,8 @@ def run(
         raise InputError("--out wants the name of a new folder, such as recordings/mine.zarr")
     path = out or (_latest(scene) if resume else _fresh(scene))
     if resume:
-        recorded = Recording.open(path).attributes
-        if recorded.get("scene") != scene:
-            raise InputError(f"cannot resume {path}: it is a recording of scene {recorded.get('scene')}, not {scene}")
+        recorded = _recorded(scene, path)
         # What is not said again is as it was; what is said differently will be refused.
-        for name in ("quality", "seed", "parameters", "seconds"):
-            if name not in recorded:
-                raise InputError(f"cannot resume {path}: it does not say with what {name} it was recorded")
         quality = quality or recorded["quality"]
         seed = recorded["seed"] if seed is None else seed
         given = {**recorded["parameters"], **given}
@@ -95,10 +90,8 @@ def run(
             if view:
                 from vitruvian.view.live import LiveView
 
-                first = world.observe()
-                live = LiveView(
-                    world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters)
-                )
+                first, about = world.observe(), dict(parameters)
+                live = LiveView(world.stage(), port, scene, open_browser=not no_open, first=first, parameters=about)
             result = run_world(
                 world,
                 path,
@@ -115,17 +108,35 @@ def run(
         report = _checked(chosen, result.recording, parameters)
         _tell(scene, result, report, json)
         if live:
-            from vitruvian.view.server import wait_for_stop
-
-            with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
-                remark("finished; the page stays open until Ctrl-C")
-                wait_for_stop()
+            _stay_open()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(scene, path)) from None
     finally:
         if live:
             live.close()
     return 0 if all(report.checks.values()) else 1
+
+
+def _recorded(scene: str, path: Path) -> Mapping[str, Any]:
+    """With what a recording of the scene that is to be resumed was made."""
+    from vitruvian.world.recording import Recording
+
+    recorded = Recording.open(path).attributes
+    if recorded.get("scene") != scene:
+        raise InputError(f"cannot resume {path}: it is a recording of scene {recorded.get('scene')}, not {scene}")
+    for name in ("quality", "seed", "parameters", "seconds"):
+        if name not in recorded:
+            raise InputError(f"cannot resume {path}: it does not say with what {name} it was recorded")
+    return recorded
+
+
+def _stay_open() -> None:
+    """Keep the page of a finished run until Ctrl-C."""
+    from vitruvian.view.server import wait_for_stop
+
+    with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
+        remark("finished; the page stays open until Ctrl-C")
+        wait_for_stop()
 
 
 def _broken_off(scene: str, path: Path) -> str:
