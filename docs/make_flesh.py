@@ -22,7 +22,7 @@ from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.control.poses import pose
 from vitruvian.couple.bone_flesh import BoneFlesh
 from vitruvian.flesh import Loads, Settings, embed, preset, self_contact
-from vitruvian.mesh.remesh import vertex_normals
+from vitruvian.mesh.normals import vertex_normals
 from vitruvian.skeleton import bone_poses, difference, integrate
 from vitruvian.view.render import Shooting
 from vitruvian.world.recording import Recording

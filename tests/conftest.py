@@ -9,9 +9,16 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# tests of threads ask for more themselves; they need two at least, whatever the machine has
+os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
 
 import numba
 import pytest
+from hypothesis import settings
+
+# property tests: the same examples on every run, few of them, as long as they take
+settings.register_profile("ours", derandomize=True, max_examples=40, deadline=None)
+settings.load_profile("ours")
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
-from vitruvian import kernel_cache
+import pytest
+
+from vitruvian import compiling, kernel_cache, sources
 from vitruvian.spatial.exponentials import multiply_exponential
 
 CALLED = "from numba import njit\n\n@njit(cache=True)\ndef grow(x):\n    return x + {add}\n"
@@ -24,25 +27,34 @@ def make_package(folder: Path, add: int) -> Path:
     package = folder / "vitruvian"
     package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").write_text("from vitruvian import kernel_cache\nkernel_cache.keep_kernels()\n")
-    (package / "kernel_cache.py").write_text(Path(kernel_cache.__file__).read_text())
+    for module in (kernel_cache, compiling, sources):
+        file = Path(module.__file__)
+        (package / file.name).write_text(file.read_text())
     (package / "low.py").write_text(CALLED.format(add=add))
     (package / "high.py").write_text(CALLS)
     (package / "apart.py").write_text(APART)
     return folder
 
 
-def run_package(folder: Path, home: Path) -> tuple[int, list[str]]:
-    """What 2 (x + add) is at 1, and which kernels had to be compiled."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_CACHE")}
-    env |= {"XDG_CACHE_HOME": str(home), "PYTHONPATH": str(folder)}
-    code = """
+TWICE = """
 from vitruvian.high import twice
 from vitruvian.apart import alone
-value = twice(1); alone(1)
-print(value, *(f.__name__ for f in (twice, alone) if sum(f.stats.cache_misses.values())))
+def run():
+    value = twice(1); alone(1)
+    return value, *(f.__name__ for f in (twice, alone) if sum(f.stats.cache_misses.values()))
 """
-    run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, cwd=folder)
-    value, *compiled = run.stdout.split()
+
+
+def run_code(code: str, folder: Path, home: Path, **more: str) -> subprocess.CompletedProcess:
+    """Run Python code with a package on the path; kernels are kept under `home`."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_CACHE")}
+    env |= {"XDG_CACHE_HOME": str(home), "PYTHONPATH": str(folder), **more}
+    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, cwd=folder)
+
+
+def run_package(folder: Path, home: Path, before: str = "") -> tuple[int, list[str]]:
+    """What 2 (x + add) is at 1, and which kernels had to be compiled."""
+    value, *compiled = run_code(f"{before}\n{TWICE}\nprint(*run())", folder, home).stdout.split()
     return int(value), compiled
 
 
@@ -56,11 +68,101 @@ def test_an_edit_compiles_what_calls_it_and_nothing_else_and_copies_share(tmp_pa
     assert run_package(first, home) == (12, ["twice"])
 
 
+def test_no_stale_kernel_where_numba_is_loaded_first(tmp_path):
+    home = tmp_path / "home"
+    package = make_package(tmp_path / "package", add=1)
+    assert run_package(package, home, "import numba") == (4, ["twice", "alone"])
+    make_package(package, add=5)
+    assert run_package(package, home, "import numba") == (12, ["twice"])
+    assert not list(package.rglob("*.nbi"))
+
+
+def test_a_child_process_without_the_package_keeps_kernels_as_numba_does(tmp_path):
+    package = make_package(tmp_path / "package", add=1)
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "kernel.py").write_text(APART)
+    child = "import sys; sys.modules['vitruvian'] = None; import kernel; print(kernel.alone(3))"
+    code = f"""
+import os, subprocess, sys
+{TWICE}
+run()
+env = {{**os.environ, "PYTHONPATH": {str(tmp_path / "bare")!r}}}
+subprocess.run([sys.executable, "-c", {child!r}], env=env, check=True)
+"""
+    assert run_code(code, package, tmp_path / "home").stdout.split() == ["-3"]
+    assert list((tmp_path / "bare" / "__pycache__").glob("*.nbi"))
+
+
+def test_worker_processes_use_the_same_kernels(tmp_path):
+    home = tmp_path / "home"
+    package = make_package(tmp_path / "package", add=1)
+    (package / "work.py").write_text(TWICE)
+    code = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import work
+if __name__ == "__main__":
+    for method in ("spawn", "fork"):
+        with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
+            print(*pool.submit(work.run).result())
+"""
+    assert run_code(code, package, home).stdout.splitlines() == ["4 twice alone", "4"]
+
+
+def test_workers_of_joblib_use_the_same_kernels(tmp_path):
+    pytest.importorskip("joblib")
+    home = tmp_path / "home"
+    package = make_package(tmp_path / "package", add=1)
+    (package / "work.py").write_text(TWICE)
+    code = (
+        "from joblib import Parallel, delayed; import work; print(*Parallel(2)(delayed(work.run)() for _ in '12')[0])"
+    )
+    assert run_code(code, package, home).stdout.startswith("4")
+    assert run_code("import work; print(*work.run())", package, home).stdout.split() == ["4"]
+
+
+def test_compiling_for_long_is_said_once_and_reading_from_the_disk_is_not(tmp_path):
+    home = tmp_path / "home"
+    package = make_package(tmp_path / "package", add=1)
+    code = f"import vitruvian.compiling as c; c.PATIENCE = 0.0\n{TWICE}\nrun(); run()"
+    assert run_code(code, package, home).stderr.splitlines() == [compiling.MESSAGE]
+    assert run_code(code, package, home).stderr == ""
+
+
+def test_short_compiling_and_other_peoples_kernels_are_not_said(tmp_path):
+    package = make_package(tmp_path / "package", add=1)
+    (package / "other.py").write_text(APART.replace("(cache=True)", ""))
+    assert run_code(f"{TWICE}\nrun()", package, tmp_path / "home").stderr == ""
+    code = "import vitruvian.compiling as c; c.PATIENCE = 0.0\nimport other\nother.alone(1)"
+    assert run_code(code, package, tmp_path / "home").stderr == ""
+
+
+def test_what_is_said_can_be_switched_off_and_workers_do_not_say_it(tmp_path):
+    package = make_package(tmp_path / "package", add=1)
+    code = f"import vitruvian.compiling as c; c.PATIENCE = 0.0; c.log.setLevel('ERROR')\n{TWICE}\nrun()"
+    assert run_code(code, package, tmp_path / "home").stderr == ""
+    (package / "work.py").write_text(f"import vitruvian.compiling as c; c.PATIENCE = 0.0\n{TWICE}")
+    code = "import multiprocessing as m, work; p = m.get_context('spawn').Process(target=work.run); p.start(); p.join()"
+    assert run_code(code, package, tmp_path / "other").stderr == ""
+    assert list((tmp_path / "other").rglob("*.nbi"))
+
+
+def test_importing_the_package_is_light():
+    code = "import sys, vitruvian; print(*(m for m in ('numba', 'numpy', 'scipy') if m in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
+
+
+def test_a_numba_that_we_do_not_know_is_told_of():
+    with pytest.warns(UserWarning, match="stale"):
+        kernel_cache.join(SimpleNamespace())
+
+
 def test_digest_follows_imports_of_every_form():
     text = "from vitruvian.spatial import (\n    exp_so3,\n    bspline,\n)\n  import vitruvian.mesh.tubes\nx = 1\n"
-    named = set(kernel_cache._named(text))
+    named = set(sources._named(text))
     assert {"vitruvian.spatial", "vitruvian.spatial.bspline", "vitruvian.mesh.tubes"} <= named
-    assert "vitruvian.spatial.exponentials" in kernel_cache.imported("vitruvian.spatial.se3_spline")
+    assert "vitruvian.spatial.exponentials" in sources.imported("vitruvian.spatial.se3_spline")
 
 
 def test_only_the_latest_versions_are_kept(tmp_path):
@@ -71,12 +173,11 @@ def test_only_the_latest_versions_are_kept(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3", "4", "5"]
 
 
-def test_a_folder_of_the_users_own_is_left_alone(monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere/else")
-    monkeypatch.delenv("NUMBA_CACHE_LOCATOR_CLASSES", raising=False)
-    kernel_cache.keep_kernels()
-    assert os.environ["NUMBA_CACHE_DIR"] == "/somewhere/else"
-    assert "NUMBA_CACHE_LOCATOR_CLASSES" not in os.environ
+def test_a_folder_of_the_users_own_is_left_alone(tmp_path):
+    package = make_package(tmp_path / "package", add=1)
+    run_code(f"{TWICE}\nrun()", package, tmp_path / "home", NUMBA_CACHE_DIR=str(tmp_path / "own"))
+    assert list((tmp_path / "own").rglob("*.nbi"))
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_home_that_cannot_be_written_to_does_no_harm(tmp_path, monkeypatch):
@@ -84,3 +185,10 @@ def test_a_home_that_cannot_be_written_to_does_no_harm(tmp_path, monkeypatch):
     blocked.write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     assert kernel_cache.KernelLocator.from_function(multiply_exponential.py_func, kernel_cache.__file__) is None
+
+
+def test_the_name_of_a_kernels_module_comes_from_its_file():
+    assert sources.module_name(Path(sources.__file__)) == "vitruvian.sources"
+    assert sources.module_name(Path(sources.__file__).parent / "spatial" / "__init__.py") == "vitruvian.spatial"
+    locator = kernel_cache.KernelLocator(multiply_exponential.py_func.__code__.co_filename, 1)
+    assert locator.digest == sources.digest("vitruvian.spatial.exponentials")

@@ -2,54 +2,92 @@
 
 Numba keeps a compiled kernel until the kernel's own file changes; it does not notice a change in another file that the
 kernel calls. Here a kernel is kept under its module's name and a digest of its file and of every file of this package
-that it imports, directly or through others. So an edit compiles anew what depends on it and nothing else, and two
-copies of the package with the same contents share their kernels. A folder chosen by the user (NUMBA_CACHE_DIR) is left
-alone.
+that it imports, directly or through others (`sources`). So an edit compiles anew what depends on it and nothing else,
+and two copies of the package with the same contents share their kernels.
+
+Numba asks its list of locators in turn where a kernel is kept. Ours joins that list within the process, as soon as
+Numba is loaded, whoever loads it; no environment variable is set, so that child processes are left alone. It stands
+behind the locator of a folder chosen by the user (NUMBA_CACHE_DIR), which is therefore respected, as is a list of the
+user's own (NUMBA_CACHE_LOCATOR_CLASSES).
 """
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-from collections.abc import Iterator
-from functools import cache
-from hashlib import blake2b
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import FunctionType
-from typing import Self
+from types import FunctionType, ModuleType
+from typing import Any, Self
 
-PACKAGE = Path(__file__).parent
+from vitruvian.compiling import tell_of_compiling
+from vitruvian.sources import PACKAGE, digest, home, module_name
+
+CACHING = "numba.core.caching"
 VERSIONS_KEPT = 4  # of each module
-OTHERS = ("UserProvided", "InTree", "UserWide", "IPython", "Zip")  # Numba's own, for kernels that are not ours
-IMPORT = re.compile(
-    rf"^[ \t]*(?:from[ \t]+({PACKAGE.name}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"
-    rf"|import[ \t]+({PACKAGE.name}[\w.]*))",
-    re.MULTILINE,
-)
 
 
 def keep_kernels() -> None:
-    """Tell Numba where to keep this package's kernels; must run before Numba is imported."""
-    if "NUMBA_CACHE_DIR" in os.environ:
+    """Have Numba ask us about this package's kernels, now or as soon as it is loaded; loads nothing itself."""
+    if CACHING in sys.modules:
+        join(import_module(CACHING))
+    else:
+        sys.meta_path.insert(0, Waiting())
+
+
+def join(caching: Any) -> None:
+    """Enter our locator in the list of `numba.core.caching`, behind that of a folder chosen by the user."""
+    try:
+        locators = caching.CacheImpl._locator_classes
+        place = locators.index(caching.UserProvidedCacheLocator) + 1
+    except (AttributeError, ValueError):
+        warnings.warn("this version of Numba may use stale kernels after an edit of vitruvian", stacklevel=2)
         return
-    ours = f"{__name__}.{KernelLocator.__name__}"
-    os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", ",".join([ours, *(f"{x}CacheLocator" for x in OTHERS)]))
+    if KernelLocator not in locators:
+        locators.insert(place, KernelLocator)
+        tell_of_compiling()
+
+
+class Waiting(MetaPathFinder):
+    """Stands in `sys.meta_path` and joins Numba's caching right after that is loaded."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != CACHING:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_join(module: ModuleType) -> None:
+                load(module)
+                join(module)
+
+            spec.loader.exec_module = load_and_join  # type: ignore[method-assign]
+        return spec
 
 
 class KernelLocator:
     """What Numba asks about one kernel (`numba.core.caching._CacheLocator`)."""
 
-    def __init__(self, module: str, line: int):
-        self.line, self.digest = line, digest(module)
-        self.folder = store() / module / self.digest
+    def __init__(self, file: str, line: int):
+        self._py_file, self.line = file, line  # Numba names the file in its warnings
+        module = module_name(Path(file))
+        self.digest = digest(module)
+        self.folder = home() / "kernels" / module / self.digest
 
     @classmethod
     def from_function(cls, function: FunctionType, file: str) -> Self | None:
         """None where the kernel is not this package's or its folder cannot be made."""
         if not Path(file).is_relative_to(PACKAGE):
             return None
-        locator = cls(function.__module__, function.__code__.co_firstlineno)
+        locator = cls(file, function.__code__.co_firstlineno)
         try:
             locator.ensure_cache_path()
         except OSError:
@@ -69,56 +107,6 @@ class KernelLocator:
 
     def get_disambiguator(self) -> str:
         return str(self.line)
-
-
-def store() -> Path:
-    """The folder of all kernels."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vitruvian" / "kernels"
-
-
-@cache
-def digest(module: str) -> str:
-    """A digest of a module's file and of every file of the package that it leans on."""
-    leaned_on = {module}
-    waiting = [module]
-    while waiting:
-        for name in imported(waiting.pop()):
-            if name not in leaned_on:
-                leaned_on.add(name)
-                waiting.append(name)
-    total = blake2b(digest_size=8)
-    for name in sorted(leaned_on):
-        total.update(name.encode() + b"\0" + source(name).encode())
-    return total.hexdigest()
-
-
-@cache
-def imported(module: str) -> frozenset[str]:
-    """Modules of the package that a module names in its imports."""
-    return frozenset(name for name in _named(source(module)) if _file(name) is not None)
-
-
-def _named(text: str) -> Iterator[str]:
-    for origin, names, whole in IMPORT.findall(text):
-        yield origin or whole
-        for name in re.findall(r"\w+", names):
-            yield f"{origin}.{name}"  # may be a module or a thing in one
-
-
-@cache
-def source(module: str) -> str:
-    """The text of a module of the package."""
-    file = _file(module)
-    return "" if file is None else file.read_text(encoding="utf-8")
-
-
-@cache
-def _file(module: str) -> Path | None:
-    path = PACKAGE.parent.joinpath(*module.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.is_file():
-            return file
-    return None
 
 
 def forget_oldest(folder: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import logging
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 import vitruvian.benchmarks
 import vitruvian.verify
-from vitruvian.cli import invoke
+from vitruvian.cli import invoke, main
 from vitruvian.world.recording import Recording
 
 
@@ -42,6 +43,14 @@ def test_help_answers_without_loading_anything_heavy():
 def test_version(capsys):
     assert invoke(["--version"]) == 0
     assert capsys.readouterr().out == f"vitruvian {vitruvian.__version__}\n"
+
+
+def test_the_command_says_itself_that_kernels_are_compiled():
+    log = logging.getLogger("vitruvian.kernels")
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert not log.isEnabledFor(logging.WARNING)
+    log.setLevel(logging.NOTSET)
 
 
 def test_scenes_are_listed_with_a_line_each(capsys):

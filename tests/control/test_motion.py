@@ -4,10 +4,10 @@ import pytest
 from vitruvian.anatomy import human
 from vitruvian.control.legs import plant_feet
 from vitruvian.control.motion import KeyMotion, SampledMotion, flowing, load_motion
-from vitruvian.control.poses import pose, upper_arm_direction
+from vitruvian.control.poses import pose
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, difference
-from vitruvian.spatial import log_so3
+from vitruvian.spatial import log_so3, rotation_from_quaternion
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,13 @@ def test_spine_bends_so_that_head_and_chest_meet_their_targets_within_the_ranges
     s = body.skeleton
     at = s.v_slice("C1")
     assert abs(turn[at][2]) > 3 * abs(turn[s.v_slice("C5")][2]), "the atlas does most of a head turn"
+
+
+def upper_arm_direction(body, q, side):
+    """Where the upper arm points in its parent's frame, unit vector (3,)."""
+    s = body.skeleton
+    elbow = s.bodies[s.index(f"Ul_{side}"), 9:12]
+    return rotation_from_quaternion(q[s.q_slice(f"Hu_{side}")]) @ (elbow / np.linalg.norm(elbow))
 
 
 def test_arms_point_where_they_are_told_on_both_sides(body):

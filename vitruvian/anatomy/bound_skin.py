@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import body_skin, world_bones
-from vitruvian.anatomy.skin_cache import cached_arrays
+from vitruvian.anatomy.skin import body_skin, measured, world_bones
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_weights import skin_weights
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError
 from vitruvian.mesh.decimate import decimated
 from vitruvian.skin import BoundSkin, bind
@@ -25,23 +23,15 @@ def bound_skin(
     if triangles < 500:
         raise InputError(f"skin: {triangles} triangles are too few to have hands; take at least 500")
     skin = body_skin(body, build, spacing=spacing)
-    key = hashlib.sha256(repr((triangles, body.name, body.default_q.tobytes())).encode())
-    key.update(np.round(skin.vertices, 6).tobytes())
-    for module in ("bound_skin", "skin_weights"):
-        key.update(_source(module))
+    bones = world_bones(body)
+    given = (triangles, np.round(skin.vertices, 6), skin.faces, *measured(body, bones))
 
     def make() -> dict[str, Array]:
         fewer = len(skin.faces) > triangles
         vertices, faces = decimated(skin.vertices, skin.faces, triangles) if fewer else (skin.vertices, skin.faces)
-        names, weights = skin_weights(body, world_bones(body), vertices, faces)
+        names, weights = skin_weights(body, bones, vertices, faces)
         return {"vertices": vertices, "faces": faces, "names": np.array(names), "weights": weights}
 
-    found = cached_arrays(f"bound-skin-{key.hexdigest()[:16]}", make)
+    found = cached_arrays("bound-skin", __name__, given, make)
     names = tuple(str(n) for n in found["names"])
     return bind(body.skeleton, body.default_q, found["vertices"], found["faces"], names, found["weights"])
-
-
-def _source(module: str) -> bytes:
-    from pathlib import Path
-
-    return (Path(__file__).parent / f"{module}.py").read_bytes()

@@ -12,19 +12,18 @@ lower trunk the density of tissue and hands the rest to the trunk above it.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import world_bones
-from vitruvian.anatomy.skin_cache import cached_arrays
+from vitruvian.anatomy.skin import measured, world_bones
 from vitruvian.anatomy.skin_weights import speaker
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh.levelset import mesh_level_set
-from vitruvian.mesh.remesh import vertex_normals
+from vitruvian.mesh.normals import vertex_normals
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 
@@ -75,7 +74,7 @@ def breathing_skin(body: Body, skin: BoundSkin, lungs: str = "normal", *, densit
 def balanced(body: Body, skin: BoundSkin, *, tissue: float = TISSUE_DENSITY) -> Body:
     """The same body with the lower trunk as dense as tissue [kg/m^3], the trunk's mass kept."""
     s = body.skeleton
-    group = np.array([speaker(body, n) for n in s.names])
+    group = np.array([speaker(n) for n in s.names])
     lower = np.isin(group, LOWER_TRUNK)
     upper = np.isin(group, UPPER_TRUNK)
     mass = s.bodies[:, 12]
@@ -94,18 +93,19 @@ def balanced(body: Body, skin: BoundSkin, *, tissue: float = TISSUE_DENSITY) -> 
 
 def lower_trunk_volume(body: Body, skin: BoundSkin) -> float:
     """Volume [m^3] inside the skin that lies nearest to the pelvis and the lowest vertebrae, in the default pose."""
-    key = hashlib.sha256(skin.rest.tobytes() + repr((body.name, LOWER_TRUNK, GRID)).encode()).hexdigest()[:16]
+    bones = world_bones(body)
+
+    given = (skin.rest, skin.faces, *measured(body, bones))
 
     def make() -> dict[str, Array]:
         level = mesh_level_set(skin.rest, skin.faces, GRID, band=3.0 * GRID, name="skin")
         points = level.origin + GRID * np.argwhere(level.values < 0.0)
-        bones = world_bones(body)
         corners = np.concatenate([v for v, _ in bones.values()])
-        own = np.concatenate([np.full(len(v), speaker(body, n) in LOWER_TRUNK) for n, (v, _) in bones.items()])
+        own = np.concatenate([np.full(len(v), speaker(n) in LOWER_TRUNK) for n, (v, _) in bones.items()])
         nearest = cKDTree(corners).query(points)[1]
         return {"volume": np.array(own[nearest].sum() * GRID**3)}
 
-    return float(cached_arrays(f"lower-trunk-{key}", make)["volume"])
+    return float(cached_arrays("lower-trunk", __name__, given, make)["volume"])
 
 
 def enclosed(vertices: Array, faces: Array) -> tuple[float, Array]:

@@ -1,8 +1,7 @@
 """The skin of a body in its default pose: closed, well-conditioned, with every bone inside.
 
-    skin = body_skin(human())                  # MakeHuman's surface fitted to our joints (`skin_data`, `skin_pose`)
-    skin = grown_skin(body)                    # grown from bones and muscles, where those data are absent
-    (`skin_grown`)
+    skin = body_skin(human())     # MakeHuman's surface fitted to our joints (`skin_data`, `skin_pose`)
+    skin = grown_skin(body)       # grown from bones and muscles, where those data are absent (`skin_grown`)
 
 The fitted surface becomes a level set, is united smoothly with all bones dilated by a few millimetres (so that none
 can lie outside), blurred slightly, meshed again and relaxed (Lee 2008, section 5.2.1).
@@ -10,19 +9,19 @@ can lie outside), blurred slightly, meshed again and relaxed (Lee 2008, section 
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin_cache import cached_arrays
 from vitruvian.anatomy.skin_data import BUILDS, SkinShape, human_mesh
 from vitruvian.anatomy.skin_pose import Landmarks, posed_vertices
 from vitruvian.anatomy.skin_swell import over_bones
 from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh.levelset import (
     LevelSet,
@@ -44,16 +43,9 @@ Shape = tuple[Array, Array]
 COVER = 0.004  # least tissue over bone [m]
 MELT = 0.016  # width over which skin and covered bone melt together [m]
 DIGITS = ("thumb", "index", "middle", "ring", "little", "Ha_", "Fo_")
-DIGIT, FINGERTIP, FINE = (
-    0.0033,
-    0.0045,
-    0.006,
-)  # cover of finger bones, their ends, and grids [m] for it: more webs fingers
+DIGIT, FINGERTIP = 0.0033, 0.0045  # cover of finger bones and of their ends [m]: more would web the fingers
+FINE = 0.006  # grids below this spacing [m] can hold so thin a cover
 CROTCH = 0.10  # below the hip joints [m]
-MADE_BY = (  # what a kept skin depends on
-    *(f"anatomy/{module}" for module in ("skin", "skin_data", "skin_pose", "skin_swell")),
-    *(f"mesh/{module}" for module in ("crossing", "distance", "levelset", "remesh", "repair", "shapes", "smooth")),
-)
 RIBS = ("Rb", "Cc", "Ste")
 
 
@@ -83,13 +75,9 @@ def body_skin(body: Body, build: str | SkinShape = "muscular", *, spacing: float
     missing = [b for b in ("Sku", "Man", "Fo_l", "Ha_l", "Fe_l") if b not in bones]
     if missing:
         raise InputError(f"skin: '{body.name}' lacks {', '.join(missing)}; a part of a body takes grown_skin")
-    key = hashlib.sha256(repr((build, spacing, body.scale, body.default_q.tobytes())).encode())
-    for vertices, _ in bones.values():
-        key.update(np.round(vertices, 6).tobytes())
-    for module in MADE_BY:
-        key.update((Path(__file__).parents[1] / f"{module}.py").read_bytes())
     shape = build
-    found = cached_arrays(f"skin-{key.hexdigest()[:16]}", lambda: _make(body, bones, shape, spacing))
+    given = (build, spacing, *measured(body, bones))
+    found = cached_arrays("skin", __name__, given, lambda: _make(body, bones, shape, spacing))
     return Skin(found["vertices"], found["faces"], spacing)
 
 
@@ -104,18 +92,34 @@ def world_bones(body: Body) -> dict[str, Shape]:
     return out
 
 
+def measured(body: Body, bones: dict[str, Shape]) -> Iterator[Any]:
+    """All that a skin knows of a body, as numbers to a micrometre: joints, and `bones` as `world_bones` has them."""
+    yield from (body.name, body.scale, body.skeleton.names, body.default_q)
+    yield np.round(bone_poses(body.skeleton, body.default_q)[:, :3, 3], 6)
+    for vertices, _ in bones.values():
+        yield np.round(vertices, 6)
+
+
+def bone_level_set(
+    body: Body, lower: Array | None = None, upper: Array | None = None, *, spacing: float = 0.005, band: float = 0.03
+) -> LevelSet:
+    """Signed distance [m] to all bones in the default pose, over the whole body or the box from lower to upper [m]."""
+    bones = world_bones(body)
+    everything = np.concatenate([v for v, _ in bones.values()])
+    low = everything.min(axis=0) if lower is None else lower
+    high = everything.max(axis=0) if upper is None else upper
+    level = empty_level_set(low, high, spacing, band)
+    for name, (vertices, faces) in bones.items():
+        if (vertices.max(axis=0) > low).all() and (vertices.min(axis=0) < high).all():
+            add_mesh(level, vertices, faces, crossing=True, name=name)
+    return level
+
+
 def bones_outside(skin: Skin, bones: dict[str, Shape]) -> dict[str, float]:
     """How far each bone reaches out of the skin [m]: largest signed distance of its vertices, negative inside; farther
     than 20 mm or three grid cells it is known to be no less than that."""
     level = skin.level_set()
     return {name: float(level(vertices).max()) for name, (vertices, _) in bones.items()}
-
-
-def require_bones_inside(skin: Skin, bones: dict[str, Shape], *, slack: float = 0.0) -> None:
-    """An error that names the bones that stick out by more than `slack` [m]."""
-    out = {name: depth for name, depth in bones_outside(skin, bones).items() if depth > slack}
-    if out:
-        raise InputError(f"skin: {len(out)} bones reach out of it: {listed_depths(out, skin.level_set().band)}")
 
 
 def listed_depths(out: dict[str, float], band: float) -> str:

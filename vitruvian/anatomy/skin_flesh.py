@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.bellies import Belly
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.skin import Skin, body_skin, listed_depths, world_bones
+from vitruvian.anatomy.skin import Skin, body_skin, bone_level_set, listed_depths, world_bones
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh import (
     FleshModel,
@@ -29,7 +29,7 @@ from vitruvian.flesh import (
     sample_surface,
 )
 from vitruvian.flesh.lattice import Lattice, wholly_inside
-from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
+from vitruvian.mesh.levelset import LevelSet
 from vitruvian.mesh.repair import closed_mesh
 from vitruvian.muscle.paths import path_points
 from vitruvian.skeleton import bone_poses
@@ -136,21 +136,6 @@ def carved_volumes(lattice: Lattice, body: Body, bones: dict[str, tuple[Array, A
     number = np.concatenate([np.full(len(v), body.skeleton.index(name)) for name, (v, _) in bones.items()])
     nearest = cKDTree(np.concatenate([v for v, _ in bones.values()])).query(lattice.carved[:, :3])[1]
     return np.bincount(number[nearest], lattice.carved[:, 3], body.skeleton.n_bones)
-
-
-def bone_level_set(
-    body: Body, lower: Array | None = None, upper: Array | None = None, *, spacing: float = 0.005, band: float = 0.03
-) -> LevelSet:
-    """Signed distance [m] to all bones in the default pose, over the whole body or the box from lower to upper [m]."""
-    bones = world_bones(body)
-    everything = np.concatenate([v for v, _ in bones.values()])
-    low = everything.min(axis=0) if lower is None else lower
-    high = everything.max(axis=0) if upper is None else upper
-    level = empty_level_set(low, high, spacing, band)
-    for name, (vertices, faces) in bones.items():
-        if (vertices.max(axis=0) > low).all() and (vertices.min(axis=0) < high).all():
-            add_mesh(level, vertices, faces, crossing=True, name=name)
-    return level
 
 
 def muscle_ends(body: Body) -> dict[str, Array]:

@@ -4,6 +4,7 @@ Where a bone with the muscle and fat that always lie over it reaches through the
 Moved point by point it would show every rib; so the outward way d of each vertex is the smoothest that is enough:
 
     d <- max(need, S d),      S: averaging over neighbours
+
 repeated, which stretches a membrane over the needs: how far along its normal each vertex must go to leave the bone.
 Hands, feet and head are left as they are. Each gluteus maximus, which the muscle table gives no more than a line or
 two, counts as an ellipsoid over its sitting bone.
@@ -15,7 +16,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
-from vitruvian.mesh.remesh import neighbour_average, vertex_normals
+from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh.remesh import neighbour_average
 from vitruvian.mesh.shapes import sphere
 
 Array = np.ndarray

@@ -31,7 +31,7 @@ SPEAKERS = {
 }  # fmt: skip
 
 
-def speaker(body: Body, bone: str) -> str:
+def speaker(bone: str) -> str:
     """The bone that moves the skin over `bone`."""
     if bone in SPEAKERS:
         return SPEAKERS[bone]
@@ -46,7 +46,7 @@ def speaker(body: Body, bone: str) -> str:
 
 def skin_weights(body: Body, bones: dict[str, Shape], vertices: Array, faces: Array) -> tuple[tuple[str, ...], Array]:
     """Names of the bones that move the skin, and weights, shape (n_vertices, n_names); `bones` in the default pose."""
-    groups = {name: speaker(body, name) for name in bones}
+    groups = {name: speaker(name) for name in bones}
     names = tuple(n for n in body.skeleton.names if n in set(groups.values()))
     number = {n: i for i, n in enumerate(names)}
     level = mesh_level_set(vertices, faces, GRID, band=3.0 * GRID, name="skin")

@@ -26,7 +26,7 @@ def projection_timing(shape: tuple[int, int, int], *, with_phiflow: bool = False
     boundary = open_boundary(tank)
     found = project(tank, deepcopy(state), boundary, DT)
     system = found.system
-    right = _right_hand_side(system, state, tank)
+    right = _right_hand_side(system, state)
     x = np.zeros_like(right)
 
     def run() -> tuple[int, float]:
@@ -59,7 +59,7 @@ def _left(matrix: coo_matrix, x: Array, b: Array) -> float:
     return float(np.linalg.norm(b - matrix @ x) / np.linalg.norm(b))
 
 
-def _right_hand_side(system: System, state: WaterState, tank: Tank) -> Array:
+def _right_hand_side(system: System, state: WaterState) -> Array:
     out = np.zeros_like(system.diagonal)
     flux = np.diff(state.u, axis=0) + np.diff(state.v, axis=1) + np.diff(state.w, axis=2)
     out[1:-1, 1:-1, 1:-1] = -flux

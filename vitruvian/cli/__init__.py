@@ -8,6 +8,7 @@ Commands import what they need when they run, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -36,7 +37,8 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the `vitruvian` command."""
+    """Entry point of the `vitruvian` command, which says itself that kernels are compiled."""
+    logging.getLogger("vitruvian.kernels").setLevel(logging.ERROR)
     sys.exit(invoke(sys.argv[1:] if arguments is None else list(arguments)))
 
 

@@ -1,6 +1,7 @@
 """Muscle activations that give wanted joint torques (Lee 2008, 5.3.4), by a dual semismooth Newton method.
 
     min 1/2 sum (w_i a_i)^2   subject to   R a = torque,  0 <= a <= upper            (5.5)
+
 with R the torque of each muscle at full activation. The Lagrangian gives a(y) = clip(R^T y / w^2, 0, upper), so there
 are as many unknowns y as joint coordinates, not muscles: R a(y) = torque is solved by Newton steps with H = R
 diag(1/w^2, free a) R^T. A proximal term (e/2)|y - y_k|^2 keeps H regular, and drops out after one or two outer
@@ -131,16 +132,6 @@ class ActivationSolver:
         )
 
 
-def dual_newton(R: TorqueMap, torque: Array, softness: float, multiplier: Array, activation: Array) -> bool:
-    """min |R a - torque|^2 / (2 softness) + |a|^2 / 2, 0 <= a <= 1: fills activation (n_muscles,) and the multiplier
-    (n_rows,), from which it starts. Whether it converged."""
-    one, zero = np.ones(len(activation)), np.zeros(R.n_rows)
-    goal = 1e-7 * max(1.0, float(np.abs(torque).max(initial=0.0)))
-    return _newton(
-        R.row_start, R.column, R.value, one, one, torque, zero, zero, softness, multiplier, activation, 60, goal
-    )[1]
-
-
 @nb.njit(cache=True)
 def _add_torques(row_start: Array, column: Array, value: Array, a: Array, out: Array) -> None:
     for m in range(len(a)):
@@ -203,7 +194,6 @@ def _newton(
         for i in range(n):
             y[i] += t * d[i]
         steps += 1
-    return steps, False
 
 
 @nb.njit(cache=True)

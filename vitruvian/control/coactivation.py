@@ -2,12 +2,15 @@
 
     a_g gives the torque (5.5), a_n gives its opposite (5.6), a = (1 + g) a_g + g a_n (5.7): the same torque, more
     stiffness.
+
 With one coactivation g for the whole body the added part g (a_g + a_n) has no torque at all. With a g per body part,
 muscles that reach from one part to another leave some torque t over; a third solve of R y = -t, y >= 0 takes it back
 exactly.
+
 Muscles at most fully active (`upper`) leave only so much room. The added part has no torque at any scale, so it is
 scaled down as a whole to the largest share that fits, and the share is reported: a muscle that already pulls with all
 it has leaves none. Part by part, each part has its own share.
+
 `by_region` is Lee's cheaper order of work: limbs and neck first, each alone, then the trunk carries what they leave
 on it.
 """

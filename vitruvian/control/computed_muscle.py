@@ -3,8 +3,10 @@
     a* = a_motion + k_p (q* - q) + k_v (v* - v)          (5.3, with the motion's own acceleration)
     hybrid inverse dynamics -> torques (5.4)             control.inverse
     least activations for them, with coactivation (5.5-5.7)
-External loads and pushes are sensed with a lag (5.8, `control.senses`). A load's force is linear in its inertia, so for held weights the inertia
-is what lags. The pelvis is held by the world, or driven by a fictitious wrench that the same inverse dynamics gives.
+
+External loads and pushes are sensed with a lag (5.8, `control.senses`). A load's force is linear in its inertia, so for
+held weights the inertia is what lags. The pelvis is held by the world, or driven by a fictitious wrench that the same
+inverse dynamics gives.
 """
 
 from __future__ import annotations
@@ -76,11 +78,11 @@ class ComputedMuscleControl:
         weight: Array | None = None,
         dynamics: ActivationDynamics | None = None,
     ):
-        """coactivation: one number, or by part ("left arm": 0.5). regions: Lee's part-by-part solve. weight: w of
-        (5.5),
-        shape (n_muscles,); a larger one spares its muscle. dynamics: the muscles' activation lag, which excitations
-        make
-        up for as far as they can."""
+        """coactivation: one number, or by part ("left arm": 0.5); regions: Lee's part-by-part solve.
+
+        weight: w of (5.5), shape (n_muscles,); a larger one spares its muscle. dynamics: the muscles' activation lag,
+        which excitations make up for as far as they can.
+        """
         self.body, self.motion, self.gains = body, motion, gains or Gains()
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")

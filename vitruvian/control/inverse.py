@@ -3,10 +3,14 @@
 Sternum and cartilages are passive: their torque is given (what ligaments do), their acceleration follows; everything
 else has a wanted acceleration and needs a torque (hybrid dynamics, 5.4). It is solved with the matrix A = M + h D +
 h^2 K of the implicit step,
+
     A_pp dv_p = h f_p - A_pm h a*,     torque = (A dv)_m / h - f_m,
+
 so that the next step does what was asked. Muscles that end on passive bones pull there too: eliminating dv_p gives
 their whole effect,
+
     R = -(P_m - A_mp A_pp^-1 P_p) diag(capacity),
+
 where Lee leaves the second term out.
 """
 

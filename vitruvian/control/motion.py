@@ -3,9 +3,11 @@
 `KeyMotion` moves from key pose to key pose along geodesics with the smoothest rest-to-rest timing, s(u) = 10 u^3 - 15
 u^4 + 6 u^5 (least jerk), so that velocity and acceleration vanish at every key. `SampledMotion` follows dense
 samples, such as motion capture. Key poses come from readable TOML files:
+
     [[key]]
     time = 0.0
     pose = { elbow = 10, arm = { direction = [0.1, 0, -1] } }
+
 A key's pose starts from the key before it, so that only what changes needs writing. `timing = "flow"` passes the keys
 without stopping at them; `ribs = "given"` takes rib angles from the keys, else the rib cage follows the spine; `loop
 = true` repeats.
@@ -137,9 +139,10 @@ def flowing(motion: KeyMotion, rate: float = 240.0) -> SampledMotion:
 
 
 def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMotion | SampledMotion:
-    """A motion from a TOML file, or one of the package's own by name ("curl"). relax: ribs, sternum and hyoid follow
-    the
-    spine in each key pose."""
+    """A motion from a TOML file, or one of the package's own by name ("curl").
+
+    relax: ribs, sternum and hyoid follow the spine in each key pose.
+    """
     text, what = _read(source)
     try:
         table = tomllib.loads(text)

@@ -1,12 +1,15 @@
 """Poses by name and number: what key-pose files and scenes write, turned into joint coordinates.
 
 A pose is a table from words to degrees:
-    elbow = 90                     both elbows; "left elbow", "Ul_l" one of them
-    shoulder = [10, 60, 0]         a ball joint: rotation vector, as seen on the left side
-    arm = { direction = [0.1, 0, -1], twist = 0 }   upper arm by where it points (x outward, y back, z up), then about
-    itself chest = [20, 0, 0], head = [10, 0, 30]   rotation vectors against the pelvis, met by bending the spine evenly
-    pelvis = { shift = [0, 0, -0.1], turn = [0, 0, 0] }   shift in metres, both against the default pose
-    feet = 0                       legs such that both feet stand as in the default pose, so many metres higher
+
+    elbow = 90                               both elbows; "left elbow", "Ul_l" one of them
+    shoulder = [10, 60, 0]                   a ball joint: rotation vector, as seen on the left side
+    arm = { direction = [0.1, 0, -1] }       upper arm by where it points (x outward, y back, z up);
+                                             with `twist` it also turns about itself
+    chest = [20, 0, 0], head = [10, 0, 30]   rotation vectors against the pelvis, met by bending the spine evenly
+    pelvis = { shift = [0, 0, -0.1] }        in metres against the default pose; `turn` in degrees likewise
+    feet = 0                                 both feet stand as in the default pose, so many metres higher
+
 Equal numbers on both sides mean mirrored poses. + is flexion at elbow and knee, extension at wrist and hip (see
 `joints.csv`).
 """
@@ -28,7 +31,6 @@ from vitruvian.spatial import (
     quaternion_from_rotation,
     quaternion_product,
     rotation_between,
-    rotation_from_quaternion,
 )
 
 Array = np.ndarray
@@ -117,10 +119,3 @@ def _numbers(value: Any, n: int, word: str) -> Array:
     if len(numbers) != n or not np.isfinite(numbers).all():
         raise InputError(f"'{word}' needs {n} finite number{'s' * (n > 1)}, got {value!r}")
     return numbers
-
-
-def upper_arm_direction(body: Body, q: Array, side: str) -> Array:
-    """Where the upper arm points in its parent's frame, unit vector (3,)."""
-    s = body.skeleton
-    elbow = s.bodies[s.index(f"Ul_{side}"), 9:12]
-    return rotation_from_quaternion(q[s.q_slice(f"Hu_{side}")]) @ (elbow / np.linalg.norm(elbow))

@@ -1,6 +1,7 @@
 """Vertebral angles for wanted poses of head and chest (Lee 2008, 5.3.2).
 
     min sum (theta_i / range_i)^2   such that head and chest (bone T1) have the wanted orientations against the pelvis
+
 Lee weighs all angles alike; weighed by its range of motion, each joint gives the same share of what it can, and C1-C2
 does most of a head turn, as it should. Each round linearises the orientations, theta <- W J^T (J W J^T)^-1 (r + J
 theta), W = range^2.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.exchange.gltf_file import LINE_ARRAY, TRIANGLES, GltfFile
+from vitruvian.mesh.normals import UP, vertex_normals
 from vitruvian.mesh.tubes import Tubes
 from vitruvian.world.stage import Lines, Points, Stage
 
@@ -92,7 +93,7 @@ def _triangles(file: GltfFile, vertices: Array, faces: Array | None, material: i
     return {
         "attributes": {
             "POSITION": file.add_array(vertices.astype("f4"), LINE_ARRAY, bounds=True),
-            "NORMAL": file.add_array(vertex_normals(vertices, faces), LINE_ARRAY),
+            "NORMAL": file.add_array(_normals(vertices, faces), LINE_ARRAY),
         },
         "indices": file.add_array(faces.astype("u4").ravel(), TRIANGLES),
         "material": material,
@@ -105,7 +106,7 @@ def _add_morph(file: GltfFile, root: int, name: str, shapes: Array, faces: Array
     if primitive is None:
         return
     count = len(shapes) - 1
-    normals = [vertex_normals(shape, faces) for shape in shapes]
+    normals = [_normals(shape, faces) for shape in shapes]
     if count:
         primitive["targets"] = [
             {
@@ -144,20 +145,8 @@ def _add_points(file: GltfFile, root: int, points: Points, clouds: list[Array], 
     _add_instants(file, root, points.name, shapes, keys)
 
 
-def vertex_normals(vertices: Array, faces: Array) -> Array:
-    """Unit normals, shape (n, 3), float32: of the faces around each vertex, weighted by their areas."""
-    corners = np.asarray(vertices, dtype=float)[faces]
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals = np.stack(
-        [
-            np.bincount(np.asarray(faces).ravel(), np.repeat(across[:, axis], 3), minlength=len(vertices))
-            for axis in range(3)
-        ],
-        axis=1,
-    )
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    up = np.array([0.0, 0.0, 1.0])  # for a vertex without area any unit vector will do, but it must be one
-    return np.where(length > 0.0, normals / np.where(length > 0.0, length, 1.0), up).astype("f4")
+def _normals(vertices: Array, faces: Array) -> Array:
+    return vertex_normals(vertices, faces, flat=UP).astype("f4")
 
 
 def _all_poses(recording: Any, count: int) -> Array:

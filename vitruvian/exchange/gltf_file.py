@@ -18,7 +18,7 @@ from vitruvian.errors import InputError
 LINE_ARRAY, TRIANGLES = 34962, 34963  # ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER
 MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 MOST_BYTES = (1 << 32) - 1  # the header counts in 32 bits
-COMPONENTS = {"f4": 5126, "u4": 5125}
+COMPONENTS = {"f4": 5126, "u4": 5125, "u1": 5121}
 SHAPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
 
 
@@ -49,17 +49,25 @@ class GltfFile:
         self.meshes.append({"name": name, "primitives": [primitive]} | ({"weights": weights} if weights else {}))
         return len(self.meshes) - 1
 
-    def add_material(self, name: str, colour: tuple[float, float, float], opacity: float) -> int:
-        """A matt material; `colour` is sRGB, which glTF wants linear."""
+    def add_material(
+        self,
+        name: str,
+        colour: tuple[float, float, float],
+        opacity: float,
+        *,
+        roughness: float = 0.7,
+        both_sides: bool = True,
+    ) -> int:
+        """A matt material; `colour` is sRGB, which glTF wants linear. Colours of vertices are multiplied by it."""
         srgb = np.asarray(colour, dtype=float)
         linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
         material: dict[str, Any] = {
             "name": name,
-            "doubleSided": True,
+            "doubleSided": both_sides,
             "pbrMetallicRoughness": {
                 "baseColorFactor": [*linear.tolist(), float(opacity)],
                 "metallicFactor": 0.0,
-                "roughnessFactor": 0.7,
+                "roughnessFactor": roughness,
             },
         }
         if opacity < 1.0:
@@ -68,7 +76,10 @@ class GltfFile:
         return len(self.materials) - 1
 
     def add_array(self, array: np.ndarray, target: int | None = None, *, bounds: bool = False) -> int:
-        """An accessor for float32 or uint32 values, shape (n,), (n, 3) or (n, 4)."""
+        """An accessor for float32 or uint32 values, or bytes that stand for 0 to 1, shape (n,), (n, 3) or (n, 4).
+
+        Rows of bytes are four long, so that what follows is aligned.
+        """
         data = np.ascontiguousarray(array).tobytes()
         if self._length + len(data) > MOST_BYTES:
             raise InputError("the recording is too large for one glTF file (4 GB)")
@@ -84,7 +95,9 @@ class GltfFile:
             rows = array.reshape(len(array), -1)
             accessor |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
         self.accessors.append(accessor)
-        self._binary.append(data)  # four-byte components, so always aligned
+        if array.dtype == np.uint8:
+            accessor["normalized"] = True
+        self._binary.append(data)  # a multiple of four bytes, so always aligned
         self._length += len(data)
         return len(self.accessors) - 1
 
@@ -104,6 +117,14 @@ class GltfFile:
 
     def write(self, path: Path) -> None:
         """Write the GLB."""
+        with open(path, "wb") as file:
+            file.writelines(self._pieces())
+
+    def to_bytes(self) -> bytes:
+        """The GLB in memory."""
+        return b"".join(self._pieces())
+
+    def _pieces(self) -> list[bytes]:
         document: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": "vitruvian"},
             "scene": 0,
@@ -128,10 +149,8 @@ class GltfFile:
         chunks = 8 + len(text) + ((8 + self._length + padding) if self._length else 0)
         if 12 + chunks > MOST_BYTES:
             raise InputError("the recording is too large for one glTF file (4 GB)")
-        with open(path, "wb") as file:
-            file.write(struct.pack("<III", MAGIC, 2, 12 + chunks))
-            file.write(struct.pack("<II", len(text), JSON_CHUNK) + text)
-            if self._length:
-                file.write(struct.pack("<II", self._length + padding, BINARY_CHUNK))
-                file.writelines(self._binary)
-                file.write(b"\0" * padding)
+        head = struct.pack("<III", MAGIC, 2, 12 + chunks) + struct.pack("<II", len(text), JSON_CHUNK)
+        if not self._length:
+            return [head, text]
+        start = struct.pack("<II", self._length + padding, BINARY_CHUNK)
+        return [head, text, start, *self._binary, b"\0" * padding]

@@ -11,18 +11,6 @@ from scipy.ndimage import distance_transform_edt, label
 Array = np.ndarray
 
 
-def self_overlap(vertices: Array, faces: Array, spacing: float = 0.004) -> tuple[float, float]:
-    """(volume [m³], thickness [m]) of what a closed surface [m] fills twice, on a grid of `spacing` [m].
-
-    The thickness is that of the largest ball that fits into it, to about a spacing.
-    """
-    twice = winding_numbers(vertices, faces, spacing) >= 2
-    if not twice.any():
-        return 0.0, 0.0
-    depth = distance_transform_edt(np.pad(twice, 1))
-    return float(twice.sum()) * spacing**3, float((2.0 * depth.max() - 1.0) * spacing)
-
-
 def overlap_parts(vertices: Array, faces: Array, spacing: float = 0.004) -> list[tuple[Array, float, float]]:
     """Each separate place that is filled twice: (middle [m], volume [m³], thickness [m]), the largest first."""
     twice = winding_numbers(vertices, faces, spacing) >= 2

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from vitruvian.errors import InputError, MissingExtra, unknown_name
+from vitruvian.mesh.repair import is_closed
 from vitruvian.mesh.smooth import smoothed
 
 Array = np.ndarray
@@ -58,13 +59,6 @@ def connected_parts(vertices: Array, faces: Array) -> list[tuple[Array, Array]]:
         used, renumbered = np.unique(own, return_inverse=True)
         parts.append((vertices[used], renumbered.reshape(-1, 3)))
     return parts
-
-
-def is_closed(faces: Array) -> bool:
-    """Whether every edge has exactly two triangles."""
-    edges = np.sort(np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    _, count = np.unique(edges, axis=0, return_counts=True)
-    return bool((count == 2).all())
 
 
 def myo_sim_folder() -> Path:

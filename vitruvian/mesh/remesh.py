@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix, diags
 
 from vitruvian.mesh.crossing import crossing_pairs
 from vitruvian.mesh.levelset import LevelSet
+from vitruvian.mesh.normals import vertex_normals
 
 Array = np.ndarray
 HALVINGS = 6  # of the way that a vertex has gone, before it is put back to its start
@@ -63,14 +64,6 @@ def neighbour_average(count: int, faces: Array) -> csr_matrix:
     matrix.data[:] = 1.0
     degree = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1.0)
     return (diags(1.0 / degree) @ matrix).tocsr()
-
-
-def vertex_normals(vertices: Array, faces: Array) -> Array:
-    """Area-weighted unit normals, shape (n, 3)."""
-    corners = vertices[faces]
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    total = np.stack([np.bincount(faces.ravel(), np.repeat(across[:, a], 3), len(vertices)) for a in range(3)], axis=1)
-    return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,14 @@ def closed_mesh(vertices: Array, faces: Array, *, name: str = "mesh", quiet: boo
     return vertices, faces
 
 
+def is_closed(faces: Array) -> bool:
+    """Whether every edge belongs to exactly two triangles, which run along it in opposite directions."""
+    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2).astype(np.int64)
+    n = int(faces.max()) + 1
+    forward, backward = np.sort(ends[:, 0] * n + ends[:, 1]), np.sort(ends[:, 1] * n + ends[:, 0])
+    return bool((np.diff(forward) > 0).all() and (forward == backward).all())
+
+
 def open_edges(faces: Array) -> Array:
     """Directed edges (a, b) that more triangles run one way than the other, shape (n, 2)."""
     ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)

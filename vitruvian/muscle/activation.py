@@ -1,6 +1,7 @@
 """How muscle activation follows the nerve's excitation: a first-order lag, faster on than off.
 
     a' = (u - a)/t,  t = t_on (0.5 + 1.5 a) if u > a, else t_off/(0.5 + 1.5 a)      (Winters 1995; Thelen 2003)
+
 A step uses the exact solution at a frozen time constant, so that activation stays between 0 and u for any step.
 """
 

@@ -1,11 +1,15 @@
 """What a muscle's line pulls with: three force laws behind one interface; `laws` adds those of one's own.
 
 `LinearHill` (Lee 2008, 3.2 and 5.1.2), with strain e = (l - l0)/l0:
+
     f = a F_l F_v + f_P,  F_l = max(0, k_max (l - l_m)),  F_v = max(0, 1 + min(l', 0)/v_m),
     f_P = max(0, k_s (exp(k_c e) - 1) + k_d e'), at most F_max.
+
 `CurvedHill` (DiLorenzo 2009, 4.2), with s = l/l0:
+
     f = a F_max F_l F_v + f_P,  F_l = 1 - ((s - 1)/w)^2,  F_v = (b - a_h |v|)/(b + |v|) with v = l'/v_max, each in 0..1,
     f_P = max(0, k_PE exp(10 (s - 1))/exp(5) + b_PE l'/l0).
+
 `SpringMuscle` (DiLorenzo 2009, 4.1): f = max(0, a k_ac (l - r l0) + k_pe (l - l0) + b l').
 
 Tension, never push. Each law also gives its slope in activation (`capacity`), length (`stiffness`) and rate

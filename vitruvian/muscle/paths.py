@@ -3,6 +3,7 @@
 A segment with unit direction u through the point p is the line wrench w = (p x u, u). A joint coordinate with the world
 screw s (the motion of everything beyond it per unit of speed) changes the segment's length by +s.w if it carries only
 the far end, -s.w if only the near end, 0 if both. Summed over a muscle's segments this is P^T = dl/dq, so
+
     l' = P^T v,   torque = -P f.
 """
 

@@ -1,6 +1,7 @@
 """What muscles add to the stiffness and damping of the joints (Lee 2008, appendix A).
 
     K_J = P diag(k) P^T,  D_J = P diag(d) P^T,  k = df/dl, d = df/dl'.
+
 Coactivation leaves the torque and raises k, so it stiffens; this is what tone is. A negative slope (a stretched
 `CurvedHill`) is left out, since an implicit step needs a positive matrix; the force itself is unchanged by that.
 """

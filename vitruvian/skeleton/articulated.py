@@ -3,6 +3,7 @@
 Start with the rigid body's own; eliminate a degree of freedom, which is a rank-one update of (Ĵ, b); shift to the
 parent. A row holds Ĵ as 21 numbers: rotational block (symmetric, 6), coupling (9, row by row), translational block
 (symmetric, 6).
+
 A pivot of zero gives infinities, which the integrators report, not a ZeroDivisionError (`error_model="numpy"`).
 """
 

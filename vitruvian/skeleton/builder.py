@@ -58,8 +58,11 @@ class SkeletonBuilder:
         stiffness, damping, limit_stiffness, limit_damping: numbers or (n_v,), SI per rad or m.
         neutral: coordinates (n_q,) at which joint springs rest and at which the skeleton starts.
         limits: (low, high) of the coordinates; for ball and free joints of the rotation vector (and displacement) from
-        neutral. A spline joint with an open domain takes the
-        domain as its limits when limit_stiffness is given without them. The parent may be added later."""
+        neutral. A spline joint with an open domain takes the domain as its limits when limit_stiffness is given
+        without them.
+
+        The parent may be added later.
+        """
         _check_name(name, "bone")
         what = f"bone '{name}'"
         if parent is not None and not isinstance(parent, str):

@@ -2,6 +2,7 @@
 
 Curves are fitted on SE(3) itself (`spatial.fit`). For surfaces, each frame gives the six numbers φ_j that the product
 of exponentials (6.25) needs, and each φ_j is a linear least-squares fit of a tensor-product spline:
+
     min_C Σ_k (φ_j(q_k) - φ_j^k)² + w ∫ Σ_ab (∂²φ_j/∂q_a∂q_b)² dq.
 """
 

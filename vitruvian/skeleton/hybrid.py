@@ -2,6 +2,7 @@
 
 The articulated-body recursion, in which a prescribed velocity is not eliminated but pushes: b <- b + Ĵ s q̈. The
 forces that the prescribed ones need then follow from inverse dynamics. Mathematically it solves
+
 [τ*; τ_p] = M [q̈*; q̈_p] + c - Jᵀ f_e for τ* and q̈_p                                                           (5.4)
 """
 

@@ -1,6 +1,7 @@
 """Inverse kinematics: joint coordinates that bring points and frames of bones to where they should be.
 
 min_q ½ ‖W e(q)‖²,  e = (x* - x(q), log(R(q)ᵀ R*)),  low <= q <= high
+
 by projected Levenberg-Marquardt steps (JᵀWᵀW J + λ I) Δv = JᵀWᵀW e: damped least squares (Wampler 1986) whose damping λ
 follows from success. Joints that stand at a limit and are pushed against it leave the system. Since it uses only
 Jacobians, it works through every joint, spline joints included.

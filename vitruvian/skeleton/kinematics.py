@@ -1,6 +1,7 @@
 """Where bones are and how they move: poses, velocities, Jacobians.
 
 T_i = T_parent G_i,   v_i = Ad⁻¹ v_parent + S_i q̇_i                                    (Lee 2008, eqs. 6.9-6.12)
+
 The world twist of velocity k, about the world's origin, is ξ_k = Ad_{T_i} s_k: every Jacobian is made of these.
 """
 

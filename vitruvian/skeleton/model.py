@@ -111,13 +111,6 @@ class Skeleton:
         i = self.index(name)
         return slice(int(self.v_start[i]), int(self.v_start[i + 1]))
 
-    def dof_names(self) -> tuple[str, ...]:
-        """One name per velocity: the bone's, numbered when its joint has several."""
-        result = []
-        for name, joint in zip(self.names, self.joints):
-            result += [name] if joint.n_v == 1 else [f"{name}.{k}" for k in range(joint.n_v)]
-        return tuple(result)
-
     @property
     def mass(self) -> float:
         """Total mass [kg]."""

@@ -3,9 +3,11 @@
 τ_k = ξ_k · W_k,  W_k = (Σ x×f, Σ f) over the subtree that velocity k moves, ξ_k its world twist (virtual work).
 
 dτ_k/dq_j for forces of constant world direction, with j a joint above or at k, or k above j:
+
     j above k, or the same joint:  (ad_{ξ_j} ξ_k) · W_k + ω_k · Σ_k (ω_j×x + v_j)×f
     only the same joint:           + (Ad_T ∂s_k/∂q_j) · W_k
     j below k:                     ω_k · Σ_j (ω_j×x + v_j)×f
+
 and Σ (ω×x + v)×f = N ω - tr(N) ω + v × Σf with N = Σ x fᵀ. So 3 + 9 numbers per bone carry any number of forces,
 and the whole derivative costs O(points + pairs of joints on one branch).
 """

@@ -5,6 +5,7 @@ With q_i the unit dual quaternion of bone i's motion from the rest pose and w_i 
 the vertex moves with b = sum w_i q_i, normalised. Its twist is linear in the bones' world twists xi_i:
 
     eta = sum_i w_i vec(xi_i c_i),    c_i = q_i b^-1          (dual quaternion products)
+
 so that velocities belong to positions exactly, and forces on the skin go to the bones by the transpose: the power of
 the water on the skin is its power on the bones, and total force and moment are kept (sum w_i c_i = 1).
 

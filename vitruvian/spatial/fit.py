@@ -2,7 +2,9 @@
 
 Natural parameterisation: q_j = q_{j-1} + ‖log(G_{j-1}⁻¹ G_j)‖, so that ‖s(q)‖ ≈ 1                          (6.4.1)
 Fit and smoothing: control frames move with body velocities ŭ_j so as to minimise
+
     (1 - w) Σ_k ‖log(G(q_k)⁻¹ G_k)‖² + w Σ_i ‖h(q_i)‖²,   h = ds/dq the joint Hessian                   (6.32, 6.42)
+
 by Gauss-Newton steps  ((1-w) MᵀM + w NᵀN) ŭ = (1-w) Mᵀu_d - w Nᵀh,  Ğ_j ← Ğ_j exp(ŭ_j).
 
 M is Lee's matrix (6.35), but exact where (6.33) approximates: with z_l = log(Ğ_{l-1}⁻¹ Ğ_l) and E_l = exp(B̃_l z_l),

@@ -33,7 +33,7 @@ def axial_bar() -> Finding:
     model = build_flesh(lattice, mooney_rivlin_from_moduli(young, 0.45), fixed=fixed)
     area, length, pull = 4 * h * h, 12 * h, 1e-4
     force = np.zeros_like(nodes)
-    force[:, 2] = pull * end_shares(nodes, 12 * h, h)
+    force[:, 2] = pull * end_shares(nodes, 12 * h)
     state = rest_state(model)
     FleshSolver(model, TIGHT).equilibrium(state, Loads(force=force))
     end = nodes[:, 2] > length - 1e-9
@@ -57,7 +57,7 @@ def _cantilever_ratio(poisson: float, thick: int, *, clamped: bool = False) -> f
     model = build_flesh(lattice, mooney_rivlin_from_moduli(young, poisson), fixed=held)
     load = 1e-4
     force = np.zeros_like(nodes)
-    force[:, 0] = load * end_shares(nodes, length, h)
+    force[:, 0] = load * end_shares(nodes, length)
     state = rest_state(model)
     settings = Settings(residual=1e-5 * load, gap=1e-9, tolerance=1e-2, krylov=4000, newton=60)
     report = FleshSolver(model, settings).equilibrium(state, Loads(force=force))

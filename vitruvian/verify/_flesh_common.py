@@ -45,7 +45,7 @@ def unit(v: np.ndarray) -> np.ndarray:
     return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
-def end_shares(nodes: np.ndarray, length: float, h: float) -> np.ndarray:
+def end_shares(nodes: np.ndarray, length: float) -> np.ndarray:
     """How a load spread evenly over the end face falls on its nodes; sums to one."""
     share = np.where(nodes[:, 2] > length - 1e-9, 1.0, 0.0)
     for axis in (0, 1):

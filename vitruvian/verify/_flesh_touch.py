@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.skin_flesh import body_flesh, bone_level_set
+from vitruvian.anatomy.skin import bone_level_set
+from vitruvian.anatomy.skin_flesh import body_flesh
 from vitruvian.couple.bone_flesh import BoneFlesh
 from vitruvian.errors import Diverged
 from vitruvian.flesh import Loads, embed, self_contact

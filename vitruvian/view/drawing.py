@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.errors import unknown_name
+from vitruvian.mesh.normals import UP, vertex_normals
 from vitruvian.mesh.tubes import Tubes
 from vitruvian.view import normals
 from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
@@ -168,7 +169,7 @@ class _SurfacePart:
             corner = normals.corner_normals(vertices, faces, self.around)
         elif now.faces is not None:
             faces = np.ascontiguousarray(now.faces, dtype=np.int32)
-            corner = normals.vertex_normals(vertices, faces).astype(np.float32)[faces]
+            corner = vertex_normals(vertices, faces, flat=UP).astype(np.float32)[faces]
         else:
             return None
         if self.colours is not None and now.values is not None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from vitruvian.view import normals
+from vitruvian.mesh.normals import UP, vertex_normals
 from vitruvian.view.browser import OPEN, bytes_of, opacity_of, plain, siding, split_at_creases
 from vitruvian.view.colour import colour_map, linear_from_srgb
 from vitruvian.view.glb import coloured_surface
@@ -151,7 +151,7 @@ class SurfaceNode:
         data = coloured_surface(
             vertices,
             faces,
-            normals.vertex_normals(vertices, np.ascontiguousarray(faces, dtype=np.int32)),
+            vertex_normals(vertices, np.asarray(faces, dtype=np.int32), flat=UP),
             linear_from_srgb(colours),
             opacity=self.opacity,
             both_sides=self.how["side"] == "double",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from vitruvian.mesh.normals import face_vector
+
 Array = np.ndarray
 
 CREASE = np.cos(np.deg2rad(55.0))
@@ -56,28 +58,12 @@ def corner_normals(vertices: Array, faces: Array, neighbours: Around) -> Array:
     return out
 
 
-def vertex_normals(vertices: Array, faces: Array) -> Array:
-    """Unit area-weighted normals of every vertex, shape (n, 3); for surfaces whose triangles change each frame."""
-    out = np.zeros((len(vertices), 3))
-    _vertex_normals(np.ascontiguousarray(vertices, dtype=np.float64), faces, out)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _face_vector(vertices, faces, f):
-    """Twice the area times the normal of triangle f."""
-    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-    ux, uy, uz = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
-    vx, vy, vz = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1], vertices[c, 2] - vertices[a, 2]
-    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-
-
 @njit(cache=True, nogil=True)
 def _corner_normals(vertices, faces, weld, start, ring, crease, out):
     m = faces.shape[0]
     vector = np.empty((m, 4))
     for f in range(m):
-        x, y, z = _face_vector(vertices, faces, f)
+        x, y, z = face_vector(vertices, faces, f)
         vector[f, 0], vector[f, 1], vector[f, 2] = x, y, z
         vector[f, 3] = np.sqrt(x * x + y * y + z * z)
     for f in range(m):
@@ -99,21 +85,3 @@ def _corner_normals(vertices, faces, weld, start, ring, crease, out):
                 out[f, i, 0], out[f, i, 1], out[f, i, 2] = x / length, y / length, z / length
             else:
                 out[f, i, 0], out[f, i, 1], out[f, i, 2] = 0.0, 0.0, 1.0
-
-
-@njit(cache=True, nogil=True)
-def _vertex_normals(vertices, faces, out):
-    for f in range(faces.shape[0]):
-        x, y, z = _face_vector(vertices, faces, f)
-        for i in range(3):
-            v = faces[f, i]
-            out[v, 0] += x
-            out[v, 1] += y
-            out[v, 2] += z
-    for v in range(out.shape[0]):
-        length = np.sqrt(out[v, 0] ** 2 + out[v, 1] ** 2 + out[v, 2] ** 2)
-        if length > 0.0:
-            for k in range(3):
-                out[v, k] /= length
-        else:
-            out[v, 2] = 1.0

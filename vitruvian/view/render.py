@@ -20,12 +20,11 @@ from vitruvian.errors import InputError
 from vitruvian.view.camera import Bounds, Pinhole, bounds_of, follow_shift, pinhole, view_of
 from vitruvian.view.drawing import Model
 from vitruvian.view.film import encoder
-from vitruvian.view.memory import one_frame
 from vitruvian.view.overlay import write_over
 from vitruvian.view.raster.frame import Setting, draw
 from vitruvian.view.raster.types import AIR
 from vitruvian.view.sea import open_water, surround
-from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
+from vitruvian.world.stage import Frame
 from vitruvian.world.whole_file import check_writable, whole_file
 
 if TYPE_CHECKING:
@@ -156,24 +155,6 @@ class Shooting:
         n = len(self.recording.time)
         looked_at = np.unique(np.linspace(0, n - 1, min(n, LOOKED_AT)).round().astype(int))
         return bounds_of(self.model.draw(self.recording.frame(int(i))).points() for i in looked_at)
-
-
-def warm_up() -> None:
-    """Compile every kernel (about twenty seconds the first time on a machine, well under one after that)."""
-    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    faces = np.array([[0, 1, 2]], dtype=np.int32)
-    stage = Stage(
-        meshes=(Mesh("solid", "", corners, faces),),
-        surfaces=(Surface("fixed", faces, opacity=0.5), Surface("changing", None)),
-        lines=(Lines("line", np.array([0, 2]), np.array([0.1])),),
-        points=(Points("point", 0.1),),
-    )
-    frame = Frame(
-        surfaces={"fixed": SurfaceFrame(corners), "changing": SurfaceFrame(corners, faces)},
-        lines={"line": LinesFrame(corners[:2])},
-        points={"point": corners[:1]},
-    )
-    Shooting(one_frame(stage, frame), size=(64, 48), words=False).shoot(0)
 
 
 _SAVE: dict[str, dict[str, Any]] = {

@@ -137,6 +137,18 @@ def _theta(inner, outer):
     return max(THETA_MIN, inner / (inner - outer))
 
 
+@njit(cache=True, inline="always")
+def _share(opened, inner, outer):
+    """What a face adds to the diagonal: more where the surface lies between the cell and a neighbour in air."""
+    return opened if outer < 0.0 else opened / _theta(inner, outer)
+
+
+@njit(cache=True, inline="always")
+def _flux(opened, flow, body, wall):
+    """Through a face; the swept part of a closed one belongs to the body on both sides, so it counts for every cell."""
+    return 0.0 if wall else opened * flow + (1.0 - opened) * body
+
+
 @njit(cache=True, parallel=True)
 def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, diagonal, top, right, x):
     nx, ny, nz = phi.shape
@@ -149,59 +161,48 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                 if p >= 0.0:
                     x[i + 1, j + 1, k + 1] = 0.0
                     continue
+                # faces towards lower cells also hold the coupling of the two; beyond an open side the pressure is known
                 d = 0.0
                 known = 0.0
                 a = ox[i, j, k]
                 if i > 0:
-                    q = phi[i - 1, j, k]
-                    if q < 0.0:
-                        d += a
+                    d += _share(a, p, phi[i - 1, j, k])
+                    if phi[i - 1, j, k] < 0.0:
                         cx[i + 1, j + 1, k + 1] = a
-                    else:
-                        d += a / _theta(p, q)
                 elif sides[0]:
                     d += a
                     known += a * outside[k]
                 a = ox[i + 1, j, k]
                 if i < nx - 1:
-                    q = phi[i + 1, j, k]
-                    d += a if q < 0.0 else a / _theta(p, q)
+                    d += _share(a, p, phi[i + 1, j, k])
                 elif sides[1]:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j, k]
                 if j > 0:
-                    q = phi[i, j - 1, k]
-                    if q < 0.0:
-                        d += a
+                    d += _share(a, p, phi[i, j - 1, k])
+                    if phi[i, j - 1, k] < 0.0:
                         cy[i + 1, j + 1, k + 1] = a
-                    else:
-                        d += a / _theta(p, q)
                 elif sides[2]:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j + 1, k]
                 if j < ny - 1:
-                    q = phi[i, j + 1, k]
-                    d += a if q < 0.0 else a / _theta(p, q)
+                    d += _share(a, p, phi[i, j + 1, k])
                 elif sides[3]:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k]
                 if k > 0:
-                    q = phi[i, j, k - 1]
-                    if q < 0.0:
-                        d += a
+                    d += _share(a, p, phi[i, j, k - 1])
+                    if phi[i, j, k - 1] < 0.0:
                         cz[i + 1, j + 1, k + 1] = a
-                    else:
-                        d += a / _theta(p, q)
                 elif sides[4]:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k + 1]
                 if k < nz - 1:
-                    q = phi[i, j, k + 1]
-                    d += a if q < 0.0 else a / _theta(p, q)
+                    d += _share(a, p, phi[i, j, k + 1])
                 elif sides[5]:
                     d += a
                 if d <= 0.0:
@@ -209,29 +210,13 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                     continue
                 diagonal[i + 1, j + 1, k + 1] = d
                 highest = k + 2
-                # the swept part of a closed face belongs to the body on both sides, so it counts for every wet cell
                 out = 0.0
-                lo = 0.0 if (i == 0 and not sides[0]) else ox[i, j, k] * u[i, j, k] + (1.0 - ox[i, j, k]) * bx[i, j, k]
-                hi = (
-                    0.0
-                    if (i == nx - 1 and not sides[1])
-                    else ox[i + 1, j, k] * u[i + 1, j, k] + (1.0 - ox[i + 1, j, k]) * bx[i + 1, j, k]
-                )
-                out += hi - lo
-                lo = 0.0 if (j == 0 and not sides[2]) else oy[i, j, k] * v[i, j, k] + (1.0 - oy[i, j, k]) * by[i, j, k]
-                hi = (
-                    0.0
-                    if (j == ny - 1 and not sides[3])
-                    else oy[i, j + 1, k] * v[i, j + 1, k] + (1.0 - oy[i, j + 1, k]) * by[i, j + 1, k]
-                )
-                out += hi - lo
-                lo = 0.0 if (k == 0 and not sides[4]) else oz[i, j, k] * w[i, j, k] + (1.0 - oz[i, j, k]) * bz[i, j, k]
-                hi = (
-                    0.0
-                    if (k == nz - 1 and not sides[5])
-                    else oz[i, j, k + 1] * w[i, j, k + 1] + (1.0 - oz[i, j, k + 1]) * bz[i, j, k + 1]
-                )
-                out += hi - lo
+                lo = _flux(ox[i, j, k], u[i, j, k], bx[i, j, k], i == 0 and not sides[0])
+                out += _flux(ox[i + 1, j, k], u[i + 1, j, k], bx[i + 1, j, k], i == nx - 1 and not sides[1]) - lo
+                lo = _flux(oy[i, j, k], v[i, j, k], by[i, j, k], j == 0 and not sides[2])
+                out += _flux(oy[i, j + 1, k], v[i, j + 1, k], by[i, j + 1, k], j == ny - 1 and not sides[3]) - lo
+                lo = _flux(oz[i, j, k], w[i, j, k], bz[i, j, k], k == 0 and not sides[4])
+                out += _flux(oz[i, j, k + 1], w[i, j, k + 1], bz[i, j, k + 1], k == nz - 1 and not sides[5]) - lo
                 right[i + 1, j + 1, k + 1] = known - out
             top[i + 1, j + 1] = highest
 

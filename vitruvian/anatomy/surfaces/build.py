@@ -5,11 +5,7 @@ A bone's frame has its origin in the joint to the parent and axes parallel to th
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import warnings
-import zipfile
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
@@ -21,6 +17,7 @@ import numpy as np
 from vitruvian.anatomy.surfaces import hands, templates, thorax, throat
 from vitruvian.anatomy.surfaces.landmarks import Landmarks, table_landmarks
 from vitruvian.anatomy.surfaces.shaping import Shape, joined, mirrored
+from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import MissingExtra
 from vitruvian.mesh.packages import myo_sim_folder
 from vitruvian.mesh.shapes import capsule
@@ -179,48 +176,16 @@ def _joint(name: str) -> Array:
 
 
 def _cached(kind: str, extra: bytes, folder: Path, make: Callable[[], dict[str, Shape]]) -> dict[str, Shape]:
-    """What `make` returns, from a file named after all it depends on: code, tables, source surfaces and `extra`."""
-    key = hashlib.sha256(extra)
+    """What `make` returns, kept under all that it depends on: code, tables, source surfaces and `extra`."""
     data = files("vitruvian.anatomy") / "data"
-    for table in ("bones.csv", "muscle_points.csv", "corrections.csv", "cartilage_springs.csv"):
-        key.update((data / table).read_bytes())
-    for code in sorted(Path(__file__).parent.glob("*.py")):
-        key.update(code.read_bytes())
-    for mesh in sorted(folder.glob("*.stl")):
-        key.update(f"{mesh.name}:{mesh.stat().st_size}".encode())
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    path = Path(root) / "vitruvian" / f"{kind}-{key.hexdigest()[:16]}.npz"
-    shapes = _load(path)
-    if shapes is None:
+    tables = ("bones.csv", "muscle_points.csv", "corrections.csv", "cartilage_springs.csv")
+    meshes = [(mesh.name, mesh.stat().st_size) for mesh in sorted(folder.glob("*.stl"))]
+    given = (extra, *((data / table).read_bytes() for table in tables), meshes)
+
+    def make_arrays() -> dict[str, Array]:
         shapes = make()
-        _save(path, shapes)
-    return shapes
+        vertices = {f"v:{name}": vertices for name, (vertices, _) in shapes.items()}
+        return vertices | {f"f:{name}": faces for name, (_, faces) in shapes.items()}
 
-
-def _load(path: Path) -> dict[str, Shape] | None:
-    """The cached shapes, or None if there are none or they cannot be read."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            names = [key[2:] for key in stored.files if key.startswith("v:")]
-            return {name: (stored[f"v:{name}"], stored[f"f:{name}"]) for name in names}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-
-
-def _save(path: Path, shapes: dict[str, Shape]) -> None:
-    """Write the cache in one move, so that no reader ever sees half a file; where that is not possible, do without."""
-    arrays: dict[str, Array] = {}
-    for name, (vertices, faces) in shapes.items():
-        arrays[f"v:{name}"], arrays[f"f:{name}"] = vertices, faces
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError:
-        return
+    kept = cached_arrays(kind, __name__, given, make_arrays)
+    return {name[2:]: (kept[name], kept[f"f:{name[2:]}"]) for name in kept if name.startswith("v:")}

@@ -74,14 +74,6 @@ def components(shape: Shape, least_faces: int = 1) -> list[Shape]:
     return parts
 
 
-def is_closed(shape: Shape) -> bool:
-    """Whether every edge belongs to exactly two faces that run along it in opposite directions."""
-    faces = shape[1]
-    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    there = {(int(a), int(b)) for a, b in edges}
-    return len(there) == len(edges) and all((b, a) in there for a, b in there)
-
-
 def swept(path: Array, across: Array, width: Array, depth: Array, sides: int = 14, power: float = 2.0) -> Shape:
     """A tube with a superelliptic cross-section along `path` [m], shape (n, 3), its ends rounded.
 

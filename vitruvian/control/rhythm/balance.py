@@ -5,10 +5,12 @@ joint: the hip has 170 N m of outward and 16 N m of inward rotators, so whoever 
 gain heals that. A trunk under 4.9 gives way by 34 degrees under the pull of a butterfly, and a swimmer has nothing else
 to push off from. Here the lengths say which pose is wanted and how it moves (`decode`), and the muscles are then chosen
 together to get there:
+
     a* = a^ + k_p (q^ (-) q) + k_v (v^ - v)                                 asked of limbs, spine and head
     A dv = h (f - P c a)                                                    the implicit step, everything else free
     min (R a - t)^T S (R a - t) + e |a|^2,   0 <= a <= 1
     R = -T A^-1 P c,   t = T (a* - A^-1 f),   S = (T A^-1 T^T)^-1           T picks the coordinates that are asked
+
 S is the inertia that they meet with the rest free (Gauss's principle of least constraint: where strength is lacking,
 heavy parts lag and light ones are still led). Pelvis and ribs are not asked for anything: they move as they do. The
 minimum is found by descent along one activation after the other from those of the last step: 846 bounded unknowns

@@ -1,6 +1,7 @@
 """From wanted lengths to activations: a spring and a damper on each muscle's length error (Si 2013, eq. 4.9).
 
     a = K_s (l - l_d) + K_d (l' - l_d'),   0 <= a <= 1,     K_s = 5 / l_0,  K_d = 0.005 s / l_0
+
 `RhythmControl` is a `Controller`: it senses lengths and rates, steps the rhythm and writes excitations.
 Commands are given at their times by a plan: [(2.0, lambda rhythm, state: rhythm.set_rate(state, 1.0)), ...].
 """

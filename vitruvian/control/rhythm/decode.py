@@ -1,8 +1,10 @@
 """The pose that wanted muscle lengths mean: inverse kinematics with muscles as rulers.
 
 All 846 lengths together tell where each joint should be, how fast it should turn and how that should change:
+
     q^ <- q^ (+) N^-1 P^T (l_d - l(q^)),    N = P^T P + e^2                  P = dl/dq at q^, shape (n_muscles, n_v)
     v^ = N^-1 P^T l_d',      a^ = N^-1 P^T (l_d'' - l''(q^, v^, 0))
+
 Lengths move by a degree or two of joint angle in a step, so one Gauss-Newton step a call keeps up. It matters that P
 belongs to the wanted pose and not to the present one: linearised where the body is, an arm that lags by 30 degrees is
 asked for the wrong thing. Coordinates that hardly change any length (e: metres per radian) stay where they are.

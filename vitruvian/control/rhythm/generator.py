@@ -3,6 +3,7 @@
 `Rhythm` holds what never changes (learned strokes, groups, constants), `RhythmState` what does, as arrays. Commands
 change the state's few parameters; lengths and their rates stay continuous through every one of them, because y and z
 are never touched and the frequency only slides (Si 2013, sections 4.4 and 6.2):
+
     set_rate      cycles a second of all groups, or of some
     set_stroke    other weights w, amplitudes r and baselines g
     set_turn      g of the sides of trunk and neck moves apart, r of trunk and neck falls

@@ -4,6 +4,7 @@
     incremental, sample after sample, with forgetting L:
         P <- (P - P^2 r^2 / (L / Psi + P r^2)) / L,      w <- w + Psi P r (f - w r)                (4.6-4.8)
     batch:  w = sum Psi r f / (1 / P_0 + sum Psi r^2), what the former gives with L = 1 from w = 0, P = P_0
+
 Signals are scaled to -0.5..0.5 and to a period of 2 pi (W = 1), so r = 1 and g = 0 while learning.
 
 One regression blurs: kernel i learns the mean of f around its centre, and the oscillator mixes neighbouring kernels

@@ -1,9 +1,13 @@
 """Muscle lengths over a cycle with exact first and second derivatives.
 
 A segment between path points a and b has, with d = b - a and u = d / |d|,
+
     |d|' = u . d',     |d|'' = u . d'' + (d' . d' - (u . d')^2) / |d|.
+
 A point x of a bone whose world motion at the origin is V = (w, v), with spatial acceleration A = (w', a), moves by
+
     x' = v + w x x,    x'' = a + w' x x + w x x'.
+
 V and A come from one pass over the skeleton's tree, A = A_bias(q, v) + sum of screws times joint accelerations. The
 first derivative so found is dl/dq v, moment arms times velocity.
 """

@@ -2,7 +2,9 @@
 
 A ball joint turns by R = E_1 E_2 E_3, E_k = exp([a_k] q_k(x)), with q_k closed splines of the phase x. Its body angular
 velocity and acceleration follow by differentiating the product, adding one factor after the other:
+
     w  <- E^T w + a q',      w' <- E^T w' - a q' x E^T w + a q''
+
 so that quaternion, v and a belong together exactly; nothing is interpolated between quaternions. The pelvis lies as the
 stroke's posture says, and turns by the stroke's pelvis angles when it is free.
 """

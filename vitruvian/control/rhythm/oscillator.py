@@ -2,6 +2,7 @@
 
     z' = W (alpha (beta (g - y) - z) + r sum_i Psi_i w_i / sum_i Psi_i)          y' = W z
     Psi_i = exp(h (cos(P - c_i) - 1)),     P' = W
+
 y is the wanted length, attracted to the baseline g and driven by the learned weights w; r is the amplitude, W the
 frequency [rad/s] and P the phase of the muscle's group. With alpha = 4 beta the attraction is critically damped: a
 wrong start fades as exp(-4 P). The system is linear in (y, z, g, r): weights learned on signals scaled to -0.5..0.5

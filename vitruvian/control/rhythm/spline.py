@@ -1,6 +1,7 @@
 """Closed cubic B-splines through periodic data: values, first and second derivatives, continuous across the seam.
 
 s(x) = sum_i P_i N_i,4(x),   N periodic with period 1          (Si 2013, appendix C; de Boor 2001, chapter X)
+
 With as many controls as samples the knots lie at the samples and the spline passes through them; with fewer, evenly
 spaced knots and least squares smooth the data.
 """

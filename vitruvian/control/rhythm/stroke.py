@@ -6,6 +6,7 @@
     like = "crawl"                          optional: a stroke of the package, of which only what follows is changed
     [angles]                                degrees, one number per pose; a single number holds throughout
     "left elbow flexion" = [25.6, 17.3, ...]
+
 A key is a joint by name ("L5", "Hu_l", "left shoulder", "shoulder" for both sides) and a coordinate of `axes.py`. A
 list of phases that ends with 1 repeats the first pose there, which must be the same, or the cycle does not close.
 Joints that are not named stay as in the body's default pose.

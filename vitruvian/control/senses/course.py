@@ -2,7 +2,9 @@
 
 Within a stroke everything sways: the heading of a crawler by 10 degrees, his roll by 20 and more. A mean over exactly
 one period T has none of that, but is old. What has changed since the same phase of the last stroke is not:
+
     now(t) = mean of x over t - 3T/2 .. t - T/2  +  x(t) - x(t - T)         rate(t) = (x(t) - x(t - T)) / T
+
 Before a period and a half are over, the mean is over what there was, rates are not known, and roll is taken against
 what the stroke means it to be.
 """

@@ -9,6 +9,7 @@ Controls`. It senses q, v, activation, load and wrench (the water's push on each
     CourseActuation         joints led through the stroke, whatever force it takes
     Pilot                   heading, depth and roll reflexes, speed, targets, turns: what changes the rhythm under way
     plan=                   commands at their times: [(2.0, rate(1.5)), (4.0, stroke("crawl")), (6.0, heading(1.57))]
+
 Torques come with `stiffness` and `damping` for the step to take implicitly; muscles stay in the body, switched off, as
 passive tissue.
 """

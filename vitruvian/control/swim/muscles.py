@@ -2,6 +2,7 @@
 
 Where the lengths come from: "cpg", oscillators that can be steered, or "spline", closed curves.
 How they become activations:
+
     "balanced"  what all lengths together ask of limbs, spine and head, given by all muscles together (`rhythm.balance`)
     "length"    eq. 4.9 for every muscle alone, as Si has it
 """

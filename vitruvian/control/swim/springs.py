@@ -3,7 +3,9 @@
 The torque of a spring is taken at the end of the step, tau = tau_0 - g dv with g = h K + D, where it has given way; of
 a light limb hardly anything is then left of what it was at the beginning. So whether it exceeds what is allowed is
 asked of its end, with dv from the step's own matrix,
+
     (A + h G) dv = h (f + tau_0)       G = diag g where the spring is free; tau = bound and G = 0 where it is not,
+
 by turns until the set of free springs stays (Newton's method on the cut-off springs). Should that go round in circles,
 as it can where springs pull hard at each other, what is cut off from then on stays cut off: all torques are then within
 their bounds, though a spring may be held at its bound that would need less. Cut off by its value at the beginning, a

@@ -2,9 +2,11 @@
 
 The pelvis is free and has no motor: the stroke's accelerations are asked of the joints, the pelvis follows (hybrid
 dynamics, `control.inverse` with `floating`). Ribs, jaw and hyoid are left to their ligaments.
+
     inverse dynamics   a* = a_d + k_p e + k_v e',  torque from A dv = h (f + torque + felt water)
     PD                 torque = K e + D e',  at the end of the step (which is handed stiffness and damping);
                        D = 2 sqrt(K I): critical for the inertia I that the joint moves while the others are held
+
 The same effort as muscles: a torque about a coordinate stays between what all muscles that help there and all that
 hinder could give at that instant, at full activation and at their present length and speed. Muscles must also balance
 each other over all axes of a joint, which this leaves out: torques are never weaker than muscles, often stronger.

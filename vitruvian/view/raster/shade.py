@@ -80,19 +80,7 @@ def shade_band(
         for x in range(width):
             red, green, blue = 0.0, 0.0, 0.0
             done, panes = 0, 0
-            # Inside ground and background, bare or behind one triangle, one sample tells all.
-            taken = count
-            if owner[y, x, 0] < 0:
-                taken = 1
-                panes_here = layer_count[y - top, x, 0] if glass else 0
-                for s in range(count):
-                    if (
-                        owner[y, x, s] != owner[y, x, 0]
-                        or panes_here > 1
-                        or (glass and layer_count[y - top, x, s] != panes_here)
-                        or (panes_here == 1 and layer_owner[y - top, x, s, 0] != layer_owner[y - top, x, 0, 0])
-                    ):
-                        taken = count
+            taken = 1 if _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner) else count
             for s in range(taken):
                 rx = (x + samples[s, 0] - view.cx) / view.focal
                 ry = (y + samples[s, 1] - view.cy) / view.focal
@@ -150,36 +138,11 @@ def shade_band(
                         media(layers, near, is_water, wet, outside)
                     if end < 0.0:  # nothing solid behind; open water has no end
                         end = 1.0 / near[0] + (ENDLESS if medium.open else 2.0 * floor.radius)
-                    for k in range(layers - 1, -1, -1):
-                        start = 1.0 / near[k]
-                        if wet[k] == -2:
-                            path = max(end - start, 0.0) * slant
-                            r = faded(r, medium.r, medium.kr, path)
-                            g = faded(g, medium.g, medium.kg, path)
-                            b = faded(b, medium.b, medium.kb, path)
-                        elif wet[k] >= 0:
-                            w, path = pane_of[wet[k]], max(end - start, 0.0) * slant
-                            r = faded(r, pane_colour[w, 4], pane_colour[w, 7], path)
-                            g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
-                            b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
-                        end = start
-                        if _behind_its_own(k, layer_owner[y - top, x, s], c_finish):
-                            continue
-                        at = pane_of[k]
-                        before = wet[k - 1] if k > 0 else outside
-                        if is_water[k] > 0.0 and before != -1 and wet[k] == -1:  # seen from below
-                            part = mirror_from_below(pane_colour[at, 10])
-                            w = pane_of[before] if before >= 0 else 0
-                            glow = pane_colour[at, 11]
-                            mr = glow * (pane_colour[w, 4] if before >= 0 else medium.r)
-                            mg = glow * (pane_colour[w, 5] if before >= 0 else medium.g)
-                            mb = glow * (pane_colour[w, 6] if before >= 0 else medium.b)
-                            r, g, b = r + (mr - r) * part, g + (mg - g) * part, b + (mb - b) * part
-                            continue
-                        keep = 1.0 - pane_colour[at, 3]
-                        r = r * keep + pane_colour[at, 0]
-                        g = g * keep + pane_colour[at, 1]
-                        b = b * keep + pane_colour[at, 2]
+                    r, g, b = _through(
+                        r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
+                        layer_owner[y - top, x, s], c_finish,
+                    )  # fmt: skip
+                    end = 1.0 / near[0]
                 if medium.wet and end > 0.0:
                     r = faded(r, medium.r, medium.kr, end * slant)
                     g = faded(g, medium.g, medium.kg, end * slant)
@@ -191,6 +154,60 @@ def shade_band(
             out[y, x, 0] = ENCODED[int(min(max(red / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 1] = ENCODED[int(min(max(green / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
             out[y, x, 2] = ENCODED[int(min(max(blue / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
+    """Whether all samples of a pixel see ground or background, bare or behind the same single triangle."""
+    if owner[y, x, 0] >= 0:
+        return False
+    panes = layer_count[y - top, x, 0] if glass else 0
+    if panes > 1:
+        return False
+    for s in range(owner.shape[2]):
+        if owner[y, x, s] != owner[y, x, 0] or (glass and layer_count[y - top, x, s] != panes):
+            return False
+        if panes == 1 and layer_owner[y - top, x, s, 0] != layer_owner[y - top, x, 0, 0]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _through(
+    r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour, owners, finish
+):  # fmt: skip
+    """Colour (r, g, b) of what lies at depth `end` [m], seen through a sample's layers, nearest first."""
+    for k in range(layers - 1, -1, -1):
+        start = 1.0 / near[k]
+        if wet[k] == -2:
+            path = max(end - start, 0.0) * slant
+            r = faded(r, medium.r, medium.kr, path)
+            g = faded(g, medium.g, medium.kg, path)
+            b = faded(b, medium.b, medium.kb, path)
+        elif wet[k] >= 0:
+            w, path = pane_of[wet[k]], max(end - start, 0.0) * slant
+            r = faded(r, pane_colour[w, 4], pane_colour[w, 7], path)
+            g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
+            b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
+        end = start
+        if _behind_its_own(k, owners, finish):
+            continue
+        at = pane_of[k]
+        before = wet[k - 1] if k > 0 else outside
+        if is_water[k] > 0.0 and before != -1 and wet[k] == -1:  # seen from below
+            part = mirror_from_below(pane_colour[at, 10])
+            w = pane_of[before] if before >= 0 else 0
+            glow = pane_colour[at, 11]
+            mr = glow * (pane_colour[w, 4] if before >= 0 else medium.r)
+            mg = glow * (pane_colour[w, 5] if before >= 0 else medium.g)
+            mb = glow * (pane_colour[w, 6] if before >= 0 else medium.b)
+            r, g, b = r + (mr - r) * part, g + (mg - g) * part, b + (mb - b) * part
+            continue
+        keep = 1.0 - pane_colour[at, 3]
+        r = r * keep + pane_colour[at, 0]
+        g = g * keep + pane_colour[at, 1]
+        b = b * keep + pane_colour[at, 2]
+    return r, g, b
 
 
 @njit(cache=True, nogil=True)

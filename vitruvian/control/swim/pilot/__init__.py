@@ -1,6 +1,7 @@
 """What steers a swimmer: reflexes for heading, roll, pitch and depth on top of the rhythm, and commands at their times.
 
 No stroke swims straight by itself, and no swimmer swims blind.
+
     (`control.senses.course` is what he feels of his course: means over a stroke)
     reflexes    what he does about it: heading -> bank -> arms; pitch and depth -> arch; speed -> stroke rate
     posture     how bend, twist, arch and arms change joints and muscle lengths

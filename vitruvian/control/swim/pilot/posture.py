@@ -4,6 +4,7 @@
     twist   the chest against the pelvis, to the left
     arch    spine and neck backwards, half each, and the hips by 0.6 of it
     left arm, right arm    its whole path turned to the left about the chest's front-to-back axis
+
 Torques get them as turns of the joints, oscillators as shifts of their baselines g: what the turn changes each muscle's
 length, phase by phase (Si 2013, section 6.2, moves g of the sides of neck and trunk; he leaves the sizes open).
 """

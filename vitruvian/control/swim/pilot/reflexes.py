@@ -4,10 +4,12 @@ Two things turn him. A bend: spine and neck curve to the side where he wants to 
 rudder. And a bank: he rides with his head up by 5 to 10 degrees, so the water lifts him along his back, and a rolled
 back points aside (an aeroplane's). A bend rolls him the other way, and what rolls him back is where his arms go: an arm
 that passes wide of the shoulder presses its side up. So the heading asks for a bank and a bend, the bank for the arms:
+
     bank* = k_h (heading* - heading) + k_i integral - k_r turning,     within the largest bank
     bend  = k_s bank*,                                                 more with an arm held straight on that side
     arms  = k_b (roll - bank*),                                        the paths of the arms turned to the left
     arch  = k_p (pitch* - pitch) + k_z (z* - z) - k_d z'
+
 The docs have what was measured.
 """
 
