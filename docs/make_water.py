@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from vitruvian.scenes import find
-from vitruvian.scenes.tow import PASSIVE_DRAG, Course, drag_curve
+from vitruvian.scenes.tow import PASSIVE_DRAG, TowingSpeeds, drag_curve
 from vitruvian.world.recording import Recording
 
 matplotlib.use("Agg")
@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     if not path.exists():
         subprocess.run([sys.executable, "-m", "vitruvian", "run", "tow", "--out", str(path)], check=True)
     recording = Recording.open(path)
-    plan = Course.of({name: p.default for name, p in find("tow").parameters.items()})
+    plan = TowingSpeeds.of({name: p.default for name, p in find("tow").parameters.items()})
     time, drag = recording.time, recording.signals["drag"][:, 0]
     speeds, means = drag_curve(time, drag, plan)
     coefficient = (means * speeds**2).sum() / (speeds**4).sum()

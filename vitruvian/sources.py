@@ -52,7 +52,10 @@ def leaned_on(module: str, without: tuple[str, ...] = ()) -> frozenset[str]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """Modules of the package that a module names in its imports."""
+    """Modules of the package that a module's imports mean.
+
+    A name that a package passes on (`from vitruvian.flesh import Lattice`) means the module that the package takes it
+    from, not everything in the package."""
     return frozenset(name for name in _named(source(module)) if _file(name) is not None)
 
 
@@ -75,9 +78,31 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
 
 def _named(text: str) -> Iterator[str]:
     for origin, names, whole in IMPORT.findall(text):
-        yield origin or whole
-        for name in re.findall(r"\w+", names):
-            yield f"{origin}.{name}"  # may be a module or a thing in one
+        if whole:
+            yield whole
+        for name in _names(names):
+            yield _home(origin, name)
+
+
+def _names(listed: str) -> list[str]:
+    """Names of an import as they are at their origin: "(a, b as c)" -> a, b."""
+    bare = re.sub(r"#[^\n]*", "", listed).strip("()\n\t ")
+    return [part.split()[0] for part in bare.split(",") if part.strip()]
+
+
+@cache
+def _home(origin: str, name: str) -> str:
+    """The module that is meant by a name taken from `origin`."""
+    if _file(f"{origin}.{name}") is not None:
+        return f"{origin}.{name}"  # a module
+    file = _file(origin)
+    if file is not None and file.name == "__init__.py":
+        for inner, names, _ in IMPORT.findall(source(origin)):
+            for one in re.sub(r"#[^\n]*", "", names).strip("()\n\t ").split(","):
+                words = one.split()
+                if words and words[-1] == name and inner != origin:
+                    return _home(inner, words[0])
+    return origin
 
 
 @cache

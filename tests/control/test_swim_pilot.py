@@ -12,7 +12,7 @@ from vitruvian.anatomy import human
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.swim import MuscleActuation, Pilot, Pool, Reflexes, Senses, hold, release
 from vitruvian.control.swim.pilot.arms import StraightArm
-from vitruvian.control.swim.pilot.posture import POSTURES
+from vitruvian.control.swim.pilot.posture import POSTURE_PARTS
 from vitruvian.control.swim.pilot.reflexes import arms_for, bank_wanted, pace_for
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, integrate
@@ -96,7 +96,7 @@ def test_on_his_back_a_swimmer_who_shall_go_left_bends_to_his_own_right(body, st
     for k in range(200):
         pilot.feel(own, Now(q), k * DT, DT, (0.0, 0.9), stroke)
     assert own.bank > 0.1
-    assert sign * own.amount[POSTURES.index("bend")] > 0.05
+    assert sign * own.amount[POSTURE_PARTS.index("bend")] > 0.05
 
 
 def test_drift_builds_up_only_near_the_heading():
@@ -115,8 +115,8 @@ def test_too_slow_a_swimmer_raises_his_stroke_rate():
 def test_turned_arms_and_arch_do_what_their_names_say(body, motion, pilot):
     s, q = body.skeleton, motion.at(0.12)[0]
     before = bone_poses(s, q)
-    amount = np.zeros(len(POSTURES))
-    amount[[POSTURES.index("left arm"), POSTURES.index("right arm")]] = 0.2
+    amount = np.zeros(len(POSTURE_PARTS))
+    amount[[POSTURE_PARTS.index("left arm"), POSTURE_PARTS.index("right arm")]] = 0.2
     after = bone_poses(s, integrate(s, q, pilot.of("crawl")[1].turned(amount, 0.12), 1.0))
     for hand in ("Ha_l", "Ha_r"):
         arm = before[s.index(hand), :3, 3] - before[s.index("Hu" + hand[2:]), :3, 3]
@@ -124,15 +124,15 @@ def test_turned_arms_and_arch_do_what_their_names_say(body, motion, pilot):
         side = np.cross(before[s.index("T6"), :3, 1], arm)  # towards the left for an arm that points ahead
         assert moved @ side == pytest.approx(0.2 * side @ side, rel=0.1)
     amount[:] = 0.0
-    amount[POSTURES.index("arch")] = 0.3
+    amount[POSTURE_PARTS.index("arch")] = 0.3
     after = bone_poses(s, integrate(s, q, pilot.of("crawl")[1].turned(amount, 0.12), 1.0))
     assert after[s.index("Sku"), 2, 3] > before[s.index("Sku"), 2, 3] + 0.02
     assert after[s.index("Fo_l"), 2, 3] > before[s.index("Fo_l"), 2, 3] + 0.05
 
 
 def test_a_bend_takes_head_and_feet_to_its_side(body, motion, pilot):
-    s, q, amount = body.skeleton, motion.at(0.12)[0], np.zeros(len(POSTURES))
-    amount[POSTURES.index("bend")] = 0.3
+    s, q, amount = body.skeleton, motion.at(0.12)[0], np.zeros(len(POSTURE_PARTS))
+    amount[POSTURE_PARTS.index("bend")] = 0.3
     before, after = (bone_poses(s, x) for x in (q, integrate(s, q, pilot.of("crawl")[1].turned(amount, 0.12), 1.0)))
     left = before[0, :3, 0]
     for bone in ("Sku", "Fo_l", "Fo_r"):
@@ -155,8 +155,8 @@ def test_a_pilot_who_is_off_his_heading_shifts_the_arms_muscles(body, motion, rh
     for k in range(100):
         pilot.lengths(rhythm, wave, own, Now(motion.at(0.0)[0]), k * DT, DT)
     assert own.bank == pilot.reflexes.largest_bank
-    assert own.amount[POSTURES.index("left arm")] < 0.0
-    assert own.amount[POSTURES.index("right arm")] < 0.0
+    assert own.amount[POSTURE_PARTS.index("left arm")] < 0.0
+    assert own.amount[POSTURE_PARTS.index("right arm")] < 0.0
     mine = np.abs(wave.offset) > 1e-4
     assert mine[body.muscles.index("deltoid_01_l")]
 

@@ -9,7 +9,7 @@ from vitruvian.mesh.mannequin import mannequin
 from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period
-from vitruvian.scenes.tow import Course
+from vitruvian.scenes.tow import TowingSpeeds
 
 SMALL = {
     "slosh": {"cells": 16},
@@ -95,7 +95,7 @@ def tow_report(seconds, drag, **options):
     scene = scenes.find("tow")
     parameters = {key: p.default for key, p in scene.parameters.items()} | options
     time = np.arange(round(30 * seconds)) / 30.0
-    speed = np.array([Course.of(parameters).at(t)[1] for t in time])
+    speed = np.array([TowingSpeeds.of(parameters).at(t)[1] for t in time])
     signals = {"drag": np.stack([drag(speed), speed], axis=1)}
     return scene.check(SimpleNamespace(time=time, signals=signals), parameters)
 
@@ -122,7 +122,7 @@ def test_a_tow_reports_only_speeds_that_were_held_to_the_end():
 
 
 def test_the_towed_course_is_smooth_and_its_speed_the_slope_of_its_way():
-    course = Course((1.0, 2.0, 0.5), 0.4, 2.0)
+    course = TowingSpeeds((1.0, 2.0, 0.5), 0.4, 2.0)
     time = np.linspace(0.0, 9.0, 18001)
     way, speed = np.array([course.at(t) for t in time]).T
     assert np.abs(np.diff(way) / np.diff(time) - 0.5 * (speed[1:] + speed[:-1])).max() < 1e-3

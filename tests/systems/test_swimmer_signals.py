@@ -3,12 +3,12 @@
 import numpy as np
 
 from vitruvian.scenes import find
-from vitruvian.systems.swimmer_signals import PARTS, parts_of
+from vitruvian.systems.swimmer_signals import BODY_PARTS, parts_of
 
 
 def test_every_link_of_a_skin_belongs_to_the_part_its_bone_lies_in() -> None:
     links = ["Pel", "L4", "T6", "Cla_l", "C6", "Sku", "Hu_r", "Ul_l", "Rad_l", "Ha_r", "Fe_l", "Tfp_r", "Fo_l"]
-    found = [PARTS[i] for i in parts_of(links)]
+    found = [BODY_PARTS[i] for i in parts_of(links)]
     assert found[:6] == ["trunk"] * 4 + ["head and neck"] * 2
     assert found[6:] == ["upper arms", "forearms", "forearms", "hands", "thighs", "shanks", "feet"]
 

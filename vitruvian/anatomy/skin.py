@@ -18,7 +18,7 @@ from scipy.spatial import ConvexHull
 
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin_data import BUILDS, SkinShape, human_mesh
-from vitruvian.anatomy.skin_pose import Landmarks, posed_vertices
+from vitruvian.anatomy.skin_pose import SkinLandmarks, posed_vertices
 from vitruvian.anatomy.skin_swell import over_bones
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.array_cache import cached_arrays
@@ -184,7 +184,7 @@ def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float)
     joints = {name: poses[i, :3, 3] for i, name in enumerate(body.skeleton.names)}
     spine = [n for n in bones if n[0] in "TL" and n[1:].isdigit()]
     trunk = [n for n in bones if n.startswith((*RIBS, "Cla", "Sca", "Pel"))] + spine
-    marks = Landmarks(
+    marks = SkinLandmarks(
         joints,
         bones["Sku"][0],
         bones["Man"][0],

@@ -30,7 +30,7 @@ SCALP, FACE = 0.008, 0.007  # soft tissue over skull and brow [m] (forensic tabl
 
 
 @dataclass(frozen=True)
-class Landmarks:
+class SkinLandmarks:
     """Ours, in the default pose [m]."""
 
     joints: dict[str, Array]  # joint centre of each bone
@@ -40,7 +40,7 @@ class Landmarks:
     trunk: Array  # vertices of ribs, vertebrae, shoulder blades and pelvis
 
 
-def posed_vertices(mesh: HumanMesh, ours: Landmarks) -> tuple[Array, Map]:
+def posed_vertices(mesh: HumanMesh, ours: SkinLandmarks) -> tuple[Array, Map]:
     """Skin vertices [m] in our default pose, shape (n, 3), and the trunk's map (for eyes and mouth)."""
     height = mesh.vertices[:, 2].max() - mesh.vertices[:, 2].min()
     top, floor = ours.skull[:, 2].max() + SCALP, _floor(ours)
@@ -72,7 +72,7 @@ def _driver(bone: str, maps: dict[str, Map], parents: dict[str, str]) -> Map | N
     return None
 
 
-def _arm_maps(mesh: HumanMesh, ours: Landmarks, side: str, scale: float) -> dict[str, Map]:
+def _arm_maps(mesh: HumanMesh, ours: SkinLandmarks, side: str, scale: float) -> dict[str, Map]:
     theirs, mine = mesh.joints, ours.joints
     big = side.upper()
     shoulder, elbow, wrist = (theirs[f"{side}-{j}"] for j in ("shoulder", "elbow", "hand"))
@@ -124,7 +124,7 @@ def _digit(mine: dict[str, Array], finger: str, parts: tuple[str, ...], side: st
     return [*joints, joints[-1] + (0.95 if finger == "thumb" else 0.8) * last]
 
 
-def _leg_maps(mesh: HumanMesh, ours: Landmarks, side: str, scale: float) -> dict[str, Map]:
+def _leg_maps(mesh: HumanMesh, ours: SkinLandmarks, side: str, scale: float) -> dict[str, Map]:
     theirs, mine = mesh.joints, ours.joints
     big = side.upper()
     hip, knee, ankle = (theirs[f"{side}-{j}"] for j in ("upper-leg", "knee", "ankle"))
@@ -149,7 +149,7 @@ def _toe_tip(mesh: HumanMesh, side: str) -> float:
     return float(mesh.vertices[index[weight > 0.5], 1].min())
 
 
-def _trunk_map(mesh: HumanMesh, ours: Landmarks, scale: float) -> Map:
+def _trunk_map(mesh: HumanMesh, ours: SkinLandmarks, scale: float) -> Map:
     """Biharmonic warp through joints of trunk and neck and marks of the head."""
     theirs, mine = mesh.joints, ours.joints
     pairs = []
@@ -174,7 +174,7 @@ def _trunk_map(mesh: HumanMesh, ours: Landmarks, scale: float) -> Map:
     return biharmonic_warp(source, goal, scale)
 
 
-def _trunk_marks(mesh: HumanMesh, ours: Landmarks, z: float, our_z: float, scale: float) -> list[tuple[Array, Array]]:
+def _trunk_marks(mesh: HumanMesh, ours: SkinLandmarks, z: float, our_z: float, scale: float) -> list[tuple[Array, Array]]:
     """Back, front and flank at one level: skin over bone by the usual thickness of muscle and fat."""
     arm = np.zeros(len(mesh.vertices))
     for bone, (index, weight) in mesh.weights.items():
@@ -213,7 +213,7 @@ def _sides(theirs: dict[str, Array], mine: dict[str, Array]) -> tuple[dict[str, 
     return {s: theirs[f"{s}-upper-leg"] for s in "lr"}, {s: mine[f"Fe_{s}"] for s in "lr"}
 
 
-def _head_marks(mesh: HumanMesh, ours: Landmarks) -> list[tuple[Array, Array]]:
+def _head_marks(mesh: HumanMesh, ours: SkinLandmarks) -> list[tuple[Array, Array]]:
     """Crown, back, brow, temples and chin on both heads."""
     head = mesh.vertices[mesh.weights["head"][0][mesh.weights["head"][1] > 0.3]]
     skull, jaw = ours.skull, ours.jaw
@@ -316,5 +316,5 @@ def _partial_turn(first: Array, last: Array, part: float) -> Array:
     return first @ exp_so3(part * log_so3(first.T @ last))
 
 
-def _floor(ours: Landmarks) -> float:
+def _floor(ours: SkinLandmarks) -> float:
     return float(ours.foot[:, 2].min())

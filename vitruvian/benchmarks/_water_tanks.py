@@ -45,7 +45,7 @@ from vitruvian.water import particles as markers
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.levelset import advect_surface
-from vitruvian.water.solids import Skin
+from vitruvian.water.solids import WetSurface
 
 DT = 0.004  # [s]
 WINDOW, WINDOW_CELL = (3.2, 1.7, 1.3), 0.05  # a swimmer's window [m]
@@ -148,7 +148,7 @@ def parts_timing(shape: tuple[int, int, int]) -> Timing:
     return Timing(total, detail=by(shape), figures=figures)
 
 
-def forgotten(skins: Sequence[Skin]) -> list[Skin]:
+def forgotten(skins: Sequence[WetSurface]) -> list[WetSurface]:
     """The same skins as if they had never been on the grid."""
     return [replace(s, shape=replace(s.shape, memory={})) for s in skins]
 

@@ -16,7 +16,7 @@ from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, rasterise
-from vitruvian.water.solids import Skin, SkinShape
+from vitruvian.water.solids import WetSurface, WetShape
 
 SIZES = ((64, 64, 64), (128, 64, 64), (256, 128, 96))
 MILLION = (160, 80, 80)
@@ -101,13 +101,13 @@ def parts_of_a_step_of_a_million_cells() -> Timing:
 def skin_on_the_grid() -> Timing:
     """A skin of 10688 triangles made fractions of faces and cells, at 50 mm; at 20 mm in the figures."""
     vertices, faces = mannequin()
-    shape = SkinShape.build("skin", faces, len(vertices))
+    shape = WetShape.build("skin", faces, len(vertices))
     seconds = {}
     for cell in (0.05, 0.02):
         low = vertices.min(axis=0) - 5.0 * cell
         tank = Tank.of_size(tuple(vertices.max(axis=0) + 5.0 * cell - low), cell, origin=tuple(low))
         state = fill(tank, level=float(low[2] + 0.5 * tank.size[2]))
-        skins = [Skin(shape, vertices)]
+        skins = [WetSurface(shape, vertices)]
         seconds[cell] = turns(lambda: rasterise(tank, state, forgotten(skins), np.zeros((1, 3))))  # noqa: B023
     return Timing(seconds[0.05], detail="10688 triangles", figures={"seconds at 20 mm": seconds[0.02]})
 

@@ -21,13 +21,13 @@ from vitruvian.errors import unknown_name
 Settings = Mapping[str, str]
 STEPS = 0.05  # [s] simulated
 # scene and settings that call the kernels of each part
-PARTS: Mapping[str, tuple[str, Settings]] = {
+PREPARED: Mapping[str, tuple[str, Settings]] = {
     "water": ("drop", {}),
     "body": ("crawl", {"water": "still"}),
     "flesh": ("biceps", {}),
 }
 SWIMMER: tuple[str, Settings] = ("crawl", {})
-CHOICES = (*PARTS, "swimmer")
+CHOICES = (*PREPARED, "swimmer")
 
 
 def prepare(
@@ -41,14 +41,14 @@ def prepare(
         if part not in CHOICES:
             raise unknown_name("part", part, CHOICES)
     swimmer = "swimmer" in wanted
-    first = [part for part in PARTS if part in wanted or (swimmer and part != "flesh")]
+    first = [part for part in PREPARED if part in wanted or (swimmer and part != "flesh")]
     total, begin = len(first) + swimmer, perf_counter()
     workers = max(1, min(len(first), os.cpu_count() or 1))
     with (
         progress_bar("preparing") as progress,
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
     ):
-        waiting = {pool.submit(touch, *PARTS[part]): part for part in first}
+        waiting = {pool.submit(touch, *PREPARED[part]): part for part in first}
         for done, future in enumerate(as_completed(waiting), start=1):
             future.result()
             remark(f"{waiting[future]} ready")

@@ -29,7 +29,7 @@ from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
 from vitruvian.couple.wrenches import Wrenches
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import bone_poses, difference, integrate
-from vitruvian.water.solids import Links, Skin, SkinShape
+from vitruvian.water.solids import Links, WetSurface, WetShape
 
 Array = np.ndarray
 Drive = JointTorques | JointCourse | None
@@ -43,7 +43,7 @@ class BodyInWater:
         if stepper.held.any():
             raise InputError("a body in water needs a free pelvis")
         self.stepper, self.skin, self.skeleton = stepper, skin, stepper.skeleton
-        self.shape = SkinShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
+        self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
         self.link_bones = np.asarray(skin.bones)
         self.weight = float(self.skeleton.bodies[:, 12].sum()) * self.skeleton.gravity  # [N], shape (3,)
 
@@ -118,14 +118,14 @@ class Wading:
         mobility = None if self._met is None else self._met.mobility(pose.jacobian)
         return Links(pose.origins, pose.twists(state.v), mobility)
 
-    def skins(self, state: SwimmerState) -> list[Skin]:
+    def skins(self, state: SwimmerState) -> list[WetSurface]:
         pose, shape, faces = self.pose(), self.body.shape, self.skin.faces
         twists = pose.world_twists(state.v)
         velocity = pose.place.velocities(twists)
         corners = pose.place.vertices[faces]
         t = twists[shape.links][:, None, :]
         rigid = t[..., 3:] + np.cross(np.broadcast_to(t[..., :3], corners.shape), corners)
-        return [Skin(shape, pose.place.vertices, velocity[faces] - rigid)]
+        return [WetSurface(shape, pose.place.vertices, velocity[faces] - rigid)]
 
     def receive(self, state: SwimmerState, impulses: Array) -> None:
         pose, met = self.pose(), self._met

@@ -19,7 +19,7 @@ from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
 from vitruvian.control.motion import load_motion
 from vitruvian.scenes._body import RATE, STEPS, missing_metrics
 from vitruvian.spatial import log_so3
-from vitruvian.systems.body import CAMERAS, BodySystem
+from vitruvian.systems.body import BODY_CAMERAS, BodySystem
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.tracking import tracking_measures
 from vitruvian.world.recording import Recording
@@ -58,7 +58,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         Measure(Signal("height", "m", "front ends", ("rib 3", "rib 7", "sternum")), rise),
         Measure(Signal("effort", "1", "mean activation", ("external", "internal")), effort),
     ]
-    simulation = BodySystem(body, motion.sample(0.0)[0], measures=measures, cameras=(CAMERAS[3], *CAMERAS[:3]))
+    simulation = BodySystem(body, motion.sample(0.0)[0], measures=measures, cameras=(BODY_CAMERAS[3], *BODY_CAMERAS[:3]))
     weight = np.where(np.isin(np.arange(m.n_muscles), [*outer, *inner]), 1.0, SPARED)
     controller = ComputedMuscleControl(
         body, simulation.stepper.twin(), motion, Gains(rate=parameters["rate"], sensor_lag=0.0), weight=weight

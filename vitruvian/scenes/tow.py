@@ -35,7 +35,7 @@ AIR = 0.3  # height of the window above the calm surface [m]
 
 
 @dataclass(frozen=True)
-class Course:
+class TowingSpeeds:
     """Speeds one after the other: `ramp` [s] of even change, then `distance` [m] at each."""
 
     speeds: tuple[float, ...]  # [m/s]
@@ -43,7 +43,7 @@ class Course:
     distance: float
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Course:
+    def of(cls, parameters: Mapping[str, Any]) -> TowingSpeeds:
         try:
             speeds = tuple(float(word) for word in str(parameters["speeds"]).split(","))
         except ValueError:
@@ -85,7 +85,7 @@ class TowSystem(TankSystem):
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    n, plan = int(parameters["cells"]), Course.of(parameters)
+    n, plan = int(parameters["cells"]), TowingSpeeds.of(parameters)
     if parameters["shape"] == "person":
         vertices, faces = mannequin()
         length = 3.0
@@ -122,7 +122,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     return World(simulation, frame_rate=30.0)
 
 
-def drag_curve(time: np.ndarray, drag: np.ndarray, plan: Course) -> tuple[np.ndarray, np.ndarray]:
+def drag_curve(time: np.ndarray, drag: np.ndarray, plan: TowingSpeeds) -> tuple[np.ndarray, np.ndarray]:
     """Speeds [m/s] that were held to the end and the mean drag [N] over the second half of each, shape (n,)."""
     speeds, means = [], []
     for v, (start, end) in zip(plan.speeds, plan.holds):
@@ -134,7 +134,7 @@ def drag_curve(time: np.ndarray, drag: np.ndarray, plan: Course) -> tuple[np.nda
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
-    plan = Course.of(parameters)
+    plan = TowingSpeeds.of(parameters)
     speeds, means = drag_curve(recording.time, recording.signals["drag"][:, 0], plan)
     report = Report()
     if not len(speeds):

@@ -28,7 +28,7 @@ from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
 from vitruvian.world.stage import Camera, Mesh, Signal
 
 Array = np.ndarray
-CAMERAS = (
+BODY_CAMERAS = (
     Camera("front", (0.66, -4.31, 1.3), (0.0, 0.0, 0.95)),
     Camera("side", (4.31, -0.66, 1.3), (0.0, 0.0, 0.95)),
     Camera("back", (-0.66, 4.31, 1.39), (0.0, 0.0, 0.95)),
@@ -53,7 +53,7 @@ class BodySystem(Drawn):
         dynamics: ActivationDynamics | None = None,
         measures: Sequence[Measure] = (),
         meshes: Sequence[Mesh] = (),
-        cameras: Sequence[Camera] = CAMERAS,
+        cameras: Sequence[Camera] = BODY_CAMERAS,
         ground: float | None = 0.0,
         grips: Sequence[str] = (),
         drawn: bool = True,

@@ -45,7 +45,7 @@ POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms s
 DEEP = 0.95  # of it below the surface [m]; the floor is a wall
 HALF_A_HAND = 0.015  # [m]; bodies are seen at nodes no further apart
 SKIN_OPACITY = 0.45  # a person, and bones and muscles within
-CAMERAS = (
+SWIM_CAMERAS = (
     Camera("side", (-4.1, -0.2, 0.15), (0.0, -0.2, -0.1), follow="Pel"),
     Camera("top", (0.45, -0.2, 4.1), (0.0, -0.2, 0.0), follow="Pel"),
     Camera("under", (2.4, -1.6, -1.5), (0.0, -0.2, -0.12), follow="Pel"),
@@ -95,7 +95,7 @@ class SwimmerSystem(Drawn):
         dynamics: ActivationDynamics | None = None,
         pushes: Sequence[Push] = (),
         measures: Sequence[Measure] = (),
-        cameras: Sequence[Camera] = CAMERAS,
+        cameras: Sequence[Camera] = SWIM_CAMERAS,
         meshes: Sequence[Mesh] = (),
         marks: Callable[[float], Array] | None = None,
         drawn: bool = True,

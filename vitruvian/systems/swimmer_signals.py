@@ -24,15 +24,15 @@ class Calm:
     lift: Array  # force on each link [N], shape (links, 3)
     displaced: float  # volume below the surface [m^3]
     level: float  # of the surface [m]
-    parts: Array  # index into PARTS of each link, shape (links,)
+    parts: Array  # index into BODY_PARTS of each link, shape (links,)
 
 
-PARTS = ("trunk", "head and neck", "upper arms", "forearms", "hands", "thighs", "shanks", "feet")  # of the body
+BODY_PARTS = ("trunk", "head and neck", "upper arms", "forearms", "hands", "thighs", "shanks", "feet")  # of the body
 _LIMBS = {"Hu": 2, "Ul": 3, "Rad": 3, "Ha": 4, "Fe": 5, "Tfp": 6, "Fo": 7}
 
 
 def parts_of(links: Sequence[str]) -> Array:
-    """Index into PARTS of each link of a skin, by its bone's name, shape (links,)."""
+    """Index into BODY_PARTS of each link of a skin, by its bone's name, shape (links,)."""
     above = ("Sku", *(f"C{i}" for i in range(1, 8)))
     return np.array([_LIMBS.get(x.split("_")[0], int(x in above)) for x in links])
 
@@ -52,7 +52,7 @@ SIGNALS = (
     Signal("displaced", "m^3", "volume of the body below the calm surface"),
     Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
     Signal("drag", "N", "flow forces on parts held back, summed"),
-    Signal("thrust_by_part", "N", "flow forces ahead, less than zero: held back", PARTS),
+    Signal("thrust_by_part", "N", "flow forces ahead, less than zero: held back", BODY_PARTS),
     Signal("water_force", "N", "of the water on the body", ("x", "y", "z")),
     Signal("work", "J", "so far", ("muscles or torques", "water", "pushes", "damped joints")),
     Signal("energy", "J", "of the body", ("kinetic", "gravity", "springs")),
@@ -102,7 +102,7 @@ def swim_readings(now: Now) -> dict[str, float | Array]:
         "displaced": calm.displaced,
         "propulsion": float(np.maximum(flow, 0.0).sum()),
         "drag": float(-np.minimum(flow, 0.0).sum()),
-        "thrust_by_part": np.bincount(calm.parts, weights=flow, minlength=len(PARTS)),
+        "thrust_by_part": np.bincount(calm.parts, weights=flow, minlength=len(BODY_PARTS)),
         "water_force": state.link_force[:, 3:].sum(axis=0),
         "work": np.array([work["drive"], work["water"], work["push"], work["joints"]]),
         "energy": np.array([e.kinetic, e.gravity, e.springs]),

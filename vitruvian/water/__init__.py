@@ -7,7 +7,7 @@ from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_
 from vitruvian.water.model import WATER_DENSITY, Tank
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
-from vitruvian.water.solids import Links, Skin, SkinShape, rasterise, set_body_velocity
+from vitruvian.water.solids import Links, WetSurface, WetShape, rasterise, set_body_velocity
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.step import StepResult, fill, largest_substep, step
 from vitruvian.water.surface import surface_mesh
@@ -23,8 +23,8 @@ __all__ = [
     "Projection",
     "RigidBodies",
     "RigidBody",
-    "Skin",
-    "SkinShape",
+    "WetSurface",
+    "WetShape",
     "StepResult",
     "Tank",
     "WaterState",

@@ -17,7 +17,7 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.mesh.distance import mesh_volume, topology
 from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_quaternion
-from vitruvian.water.solids import Links, Skin, SkinShape
+from vitruvian.water.solids import Links, WetSurface, WetShape
 
 Array = np.ndarray
 RECOVERY = 0.1  # part of a wall's penetration that a sub-step takes back
@@ -34,7 +34,7 @@ class Mechanism(Protocol):
         """Where the links are, how they move and how they yield."""
         ...
 
-    def skins(self, state: Any) -> Sequence[Skin]:
+    def skins(self, state: Any) -> Sequence[WetSurface]:
         """The surfaces now."""
         ...
 
@@ -129,7 +129,7 @@ class RigidBodies:
         for b in self.bodies:
             if b.course is None and not (b.mass > 0.0 and np.all(np.linalg.eigvalsh(b.inertia) > 0.0)):
                 raise InputError(f"{b.name}: a free body needs a positive mass and inertia")
-        self._shapes = [SkinShape.build(b.name, b.faces, len(b.vertices), n) for n, b in enumerate(self.bodies)]
+        self._shapes = [WetShape.build(b.name, b.faces, len(b.vertices), n) for n, b in enumerate(self.bodies)]
 
     def start(self) -> RigidState:
         state = RigidState(
@@ -170,9 +170,9 @@ class RigidBodies:
                 mobility[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = np.eye(3) / b.mass
         return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility)
 
-    def skins(self, state: RigidState) -> list[Skin]:
+    def skins(self, state: RigidState) -> list[WetSurface]:
         return [
-            Skin(shape, b.vertices @ self.rotation(state, n).T + state.position[n])
+            WetSurface(shape, b.vertices @ self.rotation(state, n).T + state.position[n])
             for n, (b, shape) in enumerate(zip(self.bodies, self._shapes))
         ]
 

@@ -25,14 +25,14 @@ from numba import njit
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.pseudo import depths
-from vitruvian.water.solids import Skin, _gathered, gathered
+from vitruvian.water.solids import WetSurface, _gathered, gathered
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
 FORCES = ("pressure", "velocity")  # the solver's pressure, the documents' formula
 
 
-def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin]) -> Array:
+def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface]) -> Array:
     """Pressure on each triangle of all skins, (moment about its centroid, force), shape (triangles, 6).
 
     Summed by `link_wrenches` this is the wrench of the projection and of `buoyancy_correction` together.
@@ -55,7 +55,7 @@ def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Se
 
 
 def velocity_forces(
-    tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin], twists: Array, *, reach: int = 1
+    tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface], twists: Array, *, reach: int = 1
 ) -> Array:
     """The documents' force on each triangle, (moment about its centroid, force), shape (triangles, 6).
 
@@ -85,7 +85,7 @@ def velocity_forces(
     return out
 
 
-def link_wrenches(loads: Array, skins: Sequence[Skin], origins: Array) -> Array:
+def link_wrenches(loads: Array, skins: Sequence[WetSurface], origins: Array) -> Array:
     """Sum loads of triangles (triangles, 6) into (moment, force) about each link's origin, world axes, (links, 6)."""
     links, corners, _ = _gathered(skins)
     arm = corners.mean(axis=1) - origins[links]
@@ -94,7 +94,7 @@ def link_wrenches(loads: Array, skins: Sequence[Skin], origins: Array) -> Array:
     return out
 
 
-def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin]) -> Array:
+def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface]) -> Array:
     """Archimedes' wrench of the mesh minus that of the grid, about each link's origin, shape (links, 6)."""
     out = np.zeros((boundary.links, 6))
     if boundary.psi is None or not boundary.box.any():
@@ -109,7 +109,7 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
     return out
 
 
-def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[Skin]) -> Array:
+def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface]) -> Array:
     """Hydrostatic pressure times the area of a face [N] in each boundary cell; 0 for links that leave the grid."""
     c = boundary.cells
     depth = depths(tank, state, state.origin + (c + 0.5) * tank.cell)
@@ -119,7 +119,7 @@ def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequen
     return np.asarray(pressure * _whole(tank, state, skins, boundary.links)[boundary.cell_link])
 
 
-def _whole(tank: Tank, state: WaterState, skins: Sequence[Skin], links: int) -> Array:
+def _whole(tank: Tank, state: WaterState, skins: Sequence[WetSurface], links: int) -> Array:
     """1 for links whose wet skin lies inside the grid, 0 for those that cross its sides or floor."""
     inside = np.ones(links)
     low = state.origin

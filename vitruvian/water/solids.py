@@ -1,6 +1,6 @@
 """Moving closed surfaces on the grid: which faces they close, how fast they move there, and which link carries each.
 
-The smallest interface that a body needs: `Skin`, a closed triangle surface with a velocity at each vertex, and for
+The smallest interface that a body needs: `WetSurface`, a closed triangle surface with a velocity at each vertex, and for
 each triangle the rigid link that carries it. A ball is a skin on one link; a swimmer's skin is one surface on many.
 The velocity of a face is that of its link at the face plus what the skin moves relative to that link at the nearest
 point, so a rigid skin is rigid to the last bit and a soft one keeps its own motion.
@@ -26,7 +26,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class SkinShape:
+class WetShape:
     """What never changes about a skin: its triangles and the link that carries each."""
 
     name: str
@@ -35,16 +35,16 @@ class SkinShape:
     memory: dict[str, Placed] = field(default_factory=dict, repr=False, compare=False)  # where it lay last
 
     @classmethod
-    def build(cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0) -> SkinShape:
+    def build(cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0) -> WetShape:
         mesh = topology(faces, vertex_count, name)
         return cls(name, mesh, np.broadcast_to(np.asarray(links, np.int64), (len(mesh.faces),)).copy())
 
 
 @dataclass
-class Skin:
+class WetSurface:
     """A skin at one instant."""
 
-    shape: SkinShape
+    shape: WetShape
     vertices: Array  # [m] in the world, shape (n, 3)
     drift: Array | None = None  # velocity relative to the link [m/s] of each vertex, shape (n, 3), or of each corner of
     # each triangle, shape (m, 3, 3), where triangles of several links meet; None if rigid
@@ -59,7 +59,7 @@ class Links:
     mobility: Array | None = None  # J M^-1 J^T, twist change per impulse, shape (6 n, 6 n); None if nothing can yield
 
 
-def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Array) -> Boundary:
+def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origins: Array) -> Boundary:
     """Fractions, nearest triangles and links of all skins; velocities are set by `set_body_velocity`."""
     b = open_boundary(tank)
     if not skins:
@@ -94,7 +94,7 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[Skin], origins: Arr
     return b
 
 
-def check_apart(tank: Tank, skins: Sequence[Skin]) -> None:
+def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:
     """Raise an error that names two skins, just rasterised, which overlap by more than a cell.
 
     About a node as deep as a in one skin and b in the other lie balls of both, which a shift of less than a + b cannot
@@ -124,7 +124,7 @@ def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> No
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
 
 
-def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequence[Skin], twists: Array) -> None:
+def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequence[WetSurface], twists: Array) -> None:
     """Fill the velocity of bodies at the faces near them."""
     if b.psi is None:
         return
@@ -137,7 +137,7 @@ def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequenc
         )  # fmt: skip
 
 
-def fastest_point(skins: Sequence[Skin], links: Links) -> float:
+def fastest_point(skins: Sequence[WetSurface], links: Links) -> float:
     """The largest speed [m/s] of any vertex of the skins, taken as part of each link that carries it."""
     most = 0.0
     for skin in skins:
@@ -147,12 +147,12 @@ def fastest_point(skins: Sequence[Skin], links: Links) -> float:
     return most
 
 
-def gathered(boundary: Boundary, skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
+def gathered(boundary: Boundary, skins: Sequence[WetSurface]) -> tuple[Array, Array, Array]:
     """Link, corners and corner drift of every triangle of all skins; the boundary keeps those of its own."""
     return boundary.gathered if boundary.gathered is not None and skins is boundary.skins else _gathered(skins)
 
 
-def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
+def _gathered(skins: Sequence[WetSurface]) -> tuple[Array, Array, Array]:
     links = [s.shape.links for s in skins]
     corners = [s.vertices[s.shape.mesh.faces] for s in skins]
     drift = [_corner_drift(s) for s in skins]
@@ -161,7 +161,7 @@ def _gathered(skins: Sequence[Skin]) -> tuple[Array, Array, Array]:
     return np.concatenate(links), np.concatenate(corners), np.concatenate(drift)
 
 
-def _corner_drift(skin: Skin) -> Array:
+def _corner_drift(skin: WetSurface) -> Array:
     if skin.drift is None:
         return np.zeros((len(skin.shape.mesh.faces), 3, 3))
     return skin.drift if skin.drift.ndim == 3 else skin.drift[skin.shape.mesh.faces]

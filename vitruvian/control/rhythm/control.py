@@ -20,7 +20,7 @@ from vitruvian.couple.state import BodyState
 from vitruvian.errors import InputError
 
 Array = np.ndarray
-Command = Callable[[Rhythm, RhythmState], None]
+RhythmCommand = Callable[[Rhythm, RhythmState], None]
 LONGEST = 1.0 / 96.0  # [s] step of the oscillators; longer control steps are cut
 
 
@@ -51,7 +51,7 @@ class RhythmControl:
         *,
         phase: float = 0.0,
         lengths: Array | None = None,
-        plan: Sequence[tuple[float, Command]] = (),
+        plan: Sequence[tuple[float, RhythmCommand]] = (),
         gains: LengthGains | None = None,
     ):
         """lengths: wanted lengths [m] to start from, shape (n_muscles,) or one number; by default those of the

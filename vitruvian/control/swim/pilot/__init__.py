@@ -22,21 +22,21 @@ from vitruvian.control.swim.pilot.commands import (
     release,
     stroke,
 )
-from vitruvian.control.swim.pilot.follow import Pool, Target
+from vitruvian.control.swim.pilot.follow import Pool, SwimTarget
 from vitruvian.control.swim.pilot.pilot import Pilot, PilotState
-from vitruvian.control.swim.pilot.posture import POSTURES, Postures
+from vitruvian.control.swim.pilot.posture import POSTURE_PARTS, Postures
 from vitruvian.control.swim.pilot.reflexes import Reflexes
 
 __all__ = [
     "ARMS",
-    "POSTURES",
+    "POSTURE_PARTS",
     "Command",
     "Pilot",
     "PilotState",
     "Pool",
     "Postures",
     "Reflexes",
-    "Target",
+    "SwimTarget",
     "checked_plan",
     "give_commands",
     "heading",

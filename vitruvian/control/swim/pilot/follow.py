@@ -10,7 +10,7 @@ import numpy as np
 from vitruvian.errors import InputError
 
 Array = np.ndarray
-Target = Callable[[float], Sequence[float]]  # place [m] (x, y) at a time [s]
+SwimTarget = Callable[[float], Sequence[float]]  # place [m] (x, y) at a time [s]
 
 
 @dataclass(frozen=True)

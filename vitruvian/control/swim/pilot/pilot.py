@@ -11,8 +11,8 @@ from vitruvian.anatomy.body import Body
 from vitruvian.control.rhythm import Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.senses.course import FeltCourse, Senses, empty_trail, wrapped
 from vitruvian.control.swim.pilot.arms import ARMS, SLIDE, StraightArm
-from vitruvian.control.swim.pilot.follow import Pool, Target, heading_to
-from vitruvian.control.swim.pilot.posture import POSTURES, Postures
+from vitruvian.control.swim.pilot.follow import Pool, SwimTarget, heading_to
+from vitruvian.control.swim.pilot.posture import POSTURE_PARTS, Postures
 from vitruvian.control.swim.pilot.reflexes import Reflexes, arch_for, arms_for, bank_wanted, pace_for
 from vitruvian.errors import unknown_name
 
@@ -32,7 +32,7 @@ class PilotState:
     bank: float = 0.0  # wanted [rad]
     holding: str = ""  # the arm held in a sharp turn
     held: Array = field(default_factory=lambda: np.zeros(2))  # how far torques hold left and right arm, 0..1
-    amount: Array = field(default_factory=lambda: np.zeros(len(POSTURES)))  # of each posture [rad]
+    amount: Array = field(default_factory=lambda: np.zeros(len(POSTURE_PARTS)))  # of each posture [rad]
 
 
 class Pilot:
@@ -46,7 +46,7 @@ class Pilot:
         heading: float = 0.0,
         depth: float | None = None,
         speed: float | None = None,
-        target: Target | None = None,
+        target: SwimTarget | None = None,
         pool: Pool | None = None,
         reflexes: Reflexes | None = None,
         sharp_turns: bool = False,

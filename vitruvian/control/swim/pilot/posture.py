@@ -21,7 +21,7 @@ from vitruvian.control.rhythm.axes import axes_of
 from vitruvian.skeleton import Skeleton, bone_poses, integrate
 
 Array = np.ndarray
-POSTURES = ("bend", "twist", "arch", "left arm", "right arm")
+POSTURE_PARTS = ("bend", "twist", "arch", "left arm", "right arm")
 LEGS = 1.0  # [rad] of swing to the side per radian of bend
 NECKS = 0.5  # [rad] of bend of the neck per radian of the spine's
 HIPS = 0.6  # [rad] of extension per radian of arch
@@ -37,11 +37,11 @@ class Postures:
     def __init__(self, body: Body, motion: StrokeMotion):
         s = body.skeleton
         measure, still = MuscleKinematics(body), np.zeros(s.n_v)
-        self.turns = np.zeros((len(POSTURES), PHASES, s.n_v))  # [rad/rad]
-        self.shifts = np.zeros((len(POSTURES), PHASES, body.muscles.n_muscles))  # [m/rad]
+        self.turns = np.zeros((len(POSTURE_PARTS), PHASES, s.n_v))  # [rad/rad]
+        self.shifts = np.zeros((len(POSTURE_PARTS), PHASES, body.muscles.n_muscles))  # [m/rad]
         for n in range(PHASES):
             q = motion.at(n / PHASES)[0]
-            self.turns[:, n] = [_turn(s, q, name) for name in POSTURES]
+            self.turns[:, n] = [_turn(s, q, name) for name in POSTURE_PARTS]
             for k, turn in enumerate(self.turns[:, n]):
                 plus, minus = (measure(integrate(s, q, x * turn, 1.0), still, still)[0].copy() for x in (BY, -BY))
                 self.shifts[k, n] = (plus - minus) / (2.0 * BY)
