@@ -13,20 +13,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import body_flesh, body_skin, bone_surfaces, human
 from vitruvian.anatomy.body_bellies import body_bellies
-from vitruvian.anatomy.skin import body_skin
 from vitruvian.anatomy.skin_data import BUILDS
-from vitruvian.anatomy.skin_flesh import body_flesh, enclosed_volume
-from vitruvian.anatomy.surfaces import bone_surfaces
-from vitruvian.control.poses import pose
-from vitruvian.couple.bone_flesh import BoneFlesh
+from vitruvian.anatomy.skin_flesh import enclosed_volume
+from vitruvian.control import pose
+from vitruvian.couple import BoneFlesh
 from vitruvian.flesh import Loads, Settings, embed, preset, self_contact
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh import vertex_normals
 from vitruvian.skeleton import bone_poses, difference, integrate
-from vitruvian.view.render import Shooting
-from vitruvian.world.recording import Recording
-from vitruvian.world.stage import MUSCLE, SKIN, Frame, Mesh, Stage, Surface, SurfaceFrame
+from vitruvian.view import Shooting
+from vitruvian.world import MUSCLE, SKIN, Frame, Mesh, Recording, Stage, Surface, SurfaceFrame
 
 PICTURES = Path(__file__).parent / "pictures"
 SIDES = [(0.7, -4.9, 1.15), (4.9, -0.6, 1.15), (-0.7, 4.9, 1.15), (-3.5, -3.5, 1.15)]

@@ -15,9 +15,7 @@ import tempfile
 from pathlib import Path
 
 from vitruvian.scenes import all_scenes
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Scene
+from vitruvian.world import Recording, Scene, scene_parameters
 
 HERE = Path(__file__).parent
 # Instant [s] and camera of the picture where the middle of the run is not the best view.

@@ -15,7 +15,7 @@ from PIL import Image
 
 from vitruvian.scenes import find
 from vitruvian.scenes.tow import PASSIVE_DRAG, TowingSpeeds, drag_curve
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

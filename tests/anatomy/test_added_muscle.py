@@ -7,17 +7,13 @@ import pytest
 
 from vitruvian.anatomy import arm, human
 from vitruvian.anatomy.bellies import muscle_bellies
-from vitruvian.control.computed_muscle import ComputedMuscleControl
-from vitruvian.control.motion import KeyMotion
-from vitruvian.control.poses import pose
-from vitruvian.control.rhythm import GROUPS, muscle_groups
-from vitruvian.control.rhythm.generator import Rhythm
-from vitruvian.control.strength import strength, strength_tests
-from vitruvian.exchange.mjcf import write_mjcf
-from vitruvian.exchange.osim import write_osim
+from vitruvian.control import ComputedMuscleControl, KeyMotion, pose, strength_tests
+from vitruvian.control.rhythm import GROUPS, Rhythm, muscle_groups
+from vitruvian.control.strength import strength
+from vitruvian.exchange import write_mjcf, write_osim
 from vitruvian.muscle import ForceLaw
-from vitruvian.systems.body import BodySystem
-from vitruvian.world.world import World
+from vitruvian.systems import BodySystem
+from vitruvian.world import World
 
 ELBOW = [("Hu_l", (0.12, 0.02, 0.0)), ("Ul_l", (0.05, 0.01, 0.0))]
 TRUNK = [("Pel", (0.002, 0.05, 0.05)), ("T12", (-0.002, 0.05, 0.0))]

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.bound_skin import bound_skin
-from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
+from vitruvian.anatomy import LUNGS, balanced, bound_skin, breathing_skin, buoyancy, human
 from vitruvian.errors import InputError
 
 

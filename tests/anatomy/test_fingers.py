@@ -6,7 +6,7 @@ import pytest
 from vitruvian.anatomy import human
 from vitruvian.anatomy.fingers import finger_names, gripping
 from vitruvian.skeleton import bone_poses
-from vitruvian.systems.body import BodySystem
+from vitruvian.systems import BodySystem
 from vitruvian.systems.things import BAR, GRIP
 
 

@@ -3,10 +3,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import arm, human, legs, neck, torso, upper_body
+from vitruvian.anatomy import arm, human, legs, neck, stronger, torso, upper_body
 from vitruvian.anatomy.models import MODELS, describe
-from vitruvian.anatomy.scaling import stronger
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
 from vitruvian.muscle import CurvedHill, lengths, moment_arms
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists

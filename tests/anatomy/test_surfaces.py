@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy.human import human
-from vitruvian.anatomy.surfaces import attachment_distances, bone_surfaces, build, capsule_surfaces, shaping, warp
+from vitruvian.anatomy import bone_surfaces, human
+from vitruvian.anatomy.surfaces import attachment_distances, build, capsule_surfaces, shaping, warp
 from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.errors import MissingExtra
 from vitruvian.mesh import sphere, volume

@@ -11,7 +11,7 @@ import pytest
 import vitruvian.benchmarks
 import vitruvian.verify
 from vitruvian.cli import invoke, main
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_failed_check_is_status_1(here, capsys, monkeypatch):
     import dataclasses
 
     import vitruvian.scenes
-    from vitruvian.world.scene import Report
+    from vitruvian.world import Report
 
     scene = vitruvian.scenes.find("pendulum")
     failing = dataclasses.replace(

@@ -11,7 +11,7 @@ import pytest
 import zarr
 
 from vitruvian.errors import InputError
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 RUN = [sys.executable, "-c", "from vitruvian.cli import main; main()", "run", "pendulum", "--set", "substeps=100"]
 SECONDS = "1.0"

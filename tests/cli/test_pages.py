@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 MAIN = "from vitruvian.cli import main; main()"
 PAUSED = f"from vitruvian.view.live import LiveView; LiveView.paused = property(lambda self: True); {MAIN}"

@@ -17,7 +17,7 @@ def test_a_part_that_fails_is_an_error(capsys, monkeypatch):
 
 def test_what_is_run_exists():
     from vitruvian.scenes import find
-    from vitruvian.world.parameters import scene_parameters
+    from vitruvian.world import scene_parameters
 
     for scene, settings in (*preparing.PREPARED.values(), preparing.SWIMMER):
         assert scene_parameters(find(scene), "draft", settings)

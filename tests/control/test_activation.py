@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
 
-from vitruvian.control.activation import ActivationSolver, TorqueMap
+from vitruvian.control import ActivationSolver
+from vitruvian.control.activation import TorqueMap
 from vitruvian.control.coactivation import Warm, activate, by_region, muscle_parts
 from vitruvian.errors import InputError
 

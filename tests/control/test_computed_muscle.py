@@ -2,15 +2,12 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains, tracking_error
-from vitruvian.control.motion import KeyMotion
-from vitruvian.control.poses import pose
+from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion, pose, tracking_error
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.skeleton import Inertia, difference, integrate
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.surroundings import Held, Push
-from vitruvian.world.world import World
+from vitruvian.systems import BodySystem, Held, Push
+from vitruvian.world import World
 
 
 @pytest.fixture(scope="module")
@@ -88,9 +85,7 @@ def test_torque_that_muscles_cannot_give_is_recorded_with_its_joint(body, motion
     still = KeyMotion.through(body, [0.0], [motion.keys[0]])
     shown = {}
     for mass in (0.5, 60.0):
-        simulation = BodySystem(
-            body, motion.keys[0], drawn=False, held=[Held("Ha_l", Inertia(mass, (0.1, 0.0, 0.0)))]
-        )
+        simulation = BodySystem(body, motion.keys[0], drawn=False, held=[Held("Ha_l", Inertia(mass, (0.1, 0.0, 0.0)))])
         control = ComputedMuscleControl(body, simulation.stepper.twin(), still, Gains(sensor_lag=0.0))
         state = simulation.start(np.random.default_rng(0))
         controls = control.act(control.start(np.random.default_rng(0)), state, 0.0, 0.001)

@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.control.activation import ActivationSolver
-from vitruvian.control.inverse import InverseDynamics
-from vitruvian.control.poses import HANGING, pose
-from vitruvian.control.relax import CAGE, Relaxer
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.control import HANGING, ActivationSolver, InverseDynamics, Relaxer, pose
+from vitruvian.control.relax import CAGE
+from vitruvian.couple import BodyStepper
 from vitruvian.skeleton import difference
 
 

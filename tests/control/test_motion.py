@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
+from vitruvian.control import KeyMotion, SampledMotion, load_motion, pose
 from vitruvian.control.legs import plant_feet
-from vitruvian.control.motion import KeyMotion, SampledMotion, flowing, load_motion
-from vitruvian.control.poses import pose
+from vitruvian.control.motion import flowing
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, difference
 from vitruvian.spatial import log_so3, rotation_from_quaternion

@@ -9,7 +9,7 @@ from scipy.optimize import lsq_linear
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance, _descend
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper
 
 DT = 1.0 / 96.0
 

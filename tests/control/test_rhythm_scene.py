@@ -10,9 +10,7 @@ import pytest
 from vitruvian.control.rhythm import GROUPS
 from vitruvian.errors import InputError
 from vitruvian.scenes.stroke import scene
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
+from vitruvian.world import Recording, run_world, scene_parameters
 
 QUICK = {"rate": 3.0, "stroke": "breaststroke"}
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.control.strength import strength, strength_tests
+from vitruvian.control import strength_tests
+from vitruvian.control.strength import strength
 
 
 @pytest.fixture(scope="module")

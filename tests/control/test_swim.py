@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.rhythm.decode import LengthReader
 from vitruvian.control.swim import (
@@ -19,7 +19,7 @@ from vitruvian.control.swim import (
     rate,
     stroke,
 )
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
 
 DT = 1.0 / 192.0
@@ -60,7 +60,9 @@ def _swim(body, actuation, state, steps):
     for k in range(steps):
         controls = actuation.act(own, state, k * DT, DT)
         state.activation = controls.excitation
-        state.q, state.v = stepper.step(state.q, state.v, state.activation, DT, torque=None if controls.torque is None else controls.torque.torque)
+        state.q, state.v = stepper.step(
+            state.q, state.v, state.activation, DT, torque=None if controls.torque is None else controls.torque.torque
+        )
     return own, controls
 
 

@@ -11,8 +11,8 @@ from vitruvian.control.swim.pilot.senses import Course, empty_trail
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
 from vitruvian.control.swim import MuscleActuation, Pilot, Pool, Reflexes, Senses, hold, release
+from vitruvian.control.swim.pilot import POSTURE_PARTS
 from vitruvian.control.swim.pilot.arms import StraightArm
-from vitruvian.control.swim.pilot.posture import POSTURE_PARTS
 from vitruvian.control.swim.pilot.reflexes import arms_for, bank_wanted, pace_for
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, integrate

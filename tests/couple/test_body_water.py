@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.state import SwimmerState
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.still_water import StillWater
-from vitruvian.couple.torques import JointCourse, JointTorques
+from vitruvian.couple import BodyInWater, BodyStepper, JointCourse, JointTorques, StillWater, SwimmerState
 from vitruvian.errors import InputError
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder

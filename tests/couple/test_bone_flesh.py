@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple.bone_flesh import BoneFlesh, Inertial
+from vitruvian.couple import BoneFlesh, Inertial
 from vitruvian.errors import InputError
 from vitruvian.flesh import Loads, Settings, embed, tissue_volume
 from vitruvian.skeleton import Inertia, SkeletonBuilder, bone_poses, centroidal_momentum, joints

@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.bone_parts import BonePart, BoneParts
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyInWater, BodyStepper, BonePart, BoneParts
 from vitruvian.errors import InputError
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder
@@ -111,4 +109,6 @@ def test_forces_on_rigid_parts_do_the_work_that_their_wrenches_do():
     skin = bones.skin
     place = skin.place(bone_poses(bones.skeleton, bones.skeleton.neutral_q()))
     twists, forces = rng.normal(size=(3, 6)), rng.normal(size=place.vertices.shape)
-    assert np.sum(forces * place.velocities(twists)) == pytest.approx(np.sum(place.wrenches(forces) * twists), rel=1e-12)
+    assert np.sum(forces * place.velocities(twists)) == pytest.approx(
+        np.sum(place.wrenches(forces) * twists), rel=1e-12
+    )

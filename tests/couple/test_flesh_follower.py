@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple.flesh_follower import Follower
+from vitruvian.couple import Follower
 from vitruvian.errors import InputError
-from vitruvian.flesh import Loads, Potential, Settings
-from vitruvian.flesh.viscosity import Drag
+from vitruvian.flesh import Drag, Loads, Potential, Settings
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_about, transform
 from vitruvian.verify._flesh_limb import limb

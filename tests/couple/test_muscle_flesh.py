@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple.bone_flesh import Inertial
-from vitruvian.couple.muscle_flesh import MuscleFlesh
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper, Inertial, MuscleFlesh
 from vitruvian.flesh import Loads, Settings, embed
-from vitruvian.muscle.model import MuscleBuilder
+from vitruvian.muscle import MuscleBuilder
 from vitruvian.verify._flesh_limb import limb
 from vitruvian.world.state import copy_state
 

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.couple.books import Book
-from vitruvian.couple.links import BoneLinks, Contacts
-from vitruvian.couple.muscle_pull import MuscleLines, MusclePull
-from vitruvian.couple.step import BoneStep
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.torques import AppliedTorques, JointTorques
-from vitruvian.couple.wrenches import Wrenches
+from vitruvian.couple import (
+    AppliedTorques,
+    BodyStepper,
+    BoneLinks,
+    BoneStep,
+    Book,
+    Contacts,
+    JointTorques,
+    MuscleLines,
+    MusclePull,
+    Wrenches,
+)
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, energy, integrate, joints, mass_matrix

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm, human
-from vitruvian.couple.links import Contacts
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper, Contacts
 from vitruvian.muscle import LinearHill, MuscleBuilder, moment_arms, tension
 from vitruvian.skeleton import (
     Inertia,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple.still_water import StillWater
+from vitruvian.couple import StillWater
 from vitruvian.mesh import box, sphere
 
 

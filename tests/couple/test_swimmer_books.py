@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import human
-from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.torques import JointTorques
+from vitruvian.couple import BodyInWater, BodyStepper, JointTorques
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder, path_points
 from vitruvian.skeleton import bone_poses, integrate
@@ -56,9 +54,7 @@ def test_muscles_are_booked_by_the_tension_at_the_end_of_the_step(body):
     m = body.muscles
     activation = np.random.default_rng(1).uniform(0.0, 1.0, m.n_muscles)
     q, state = _stepped(body, m, None, activation)
-    force, _, _, stiffness, damping = (
-        _tension(body, q, activation)
-    )
+    force, _, _, stiffness, damping = _tension(body, q, activation)
     small = 1e-6
     ends = [_lengths(body, integrate(body.skeleton, q, x * state.v, small)) for x in (-1.0, 1.0)]
     rate = (ends[1] - ends[0]) / (2.0 * small)  # of lengthening, by finite differences

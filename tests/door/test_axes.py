@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import vitruvian.scenes
 from vitruvian.door.axes import Axes, grid_values, parse_axes, split_axes
 from vitruvian.errors import InputError
-from vitruvian.world.scene import Parameter, Report, Scene
+from vitruvian.world import Parameter, Report, Scene
 
 SCENE = Scene(
     name="toy",

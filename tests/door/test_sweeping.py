@@ -14,7 +14,7 @@ from vitruvian.door import SweepInterrupted, sweep
 from vitruvian.door.table import CLOCK
 from vitruvian.errors import InputError, RunFailed
 from vitruvian.scenes import pendulum
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 # 24 runs of a tenth of a second
 GRID = {"length": "0.5:1.1:4", "amplitude": [20, 60, 120], "seeds": 2, "seconds": 0.1}

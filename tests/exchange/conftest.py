@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world import Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 FACES = np.array(

@@ -3,7 +3,8 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.errors import InputError
-from vitruvian.exchange.bvh import bvh_motion, joint_rotations, parse_bvh
+from vitruvian.exchange import bvh_motion, parse_bvh
+from vitruvian.exchange.bvh import joint_rotations
 
 TEXT = """HIERARCHY
 ROOT Hips

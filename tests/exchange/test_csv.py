@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 
-from vitruvian.exchange.export import export_recording
+from vitruvian.exchange import export_recording
 
 
 def test_every_signal_and_pose_reads_back_to_the_same_bits(recording, tmp_path):

@@ -1,7 +1,8 @@
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.exchange.export import RECORDING_WRITERS, export_recording
+from vitruvian.exchange import export_recording
+from vitruvian.exchange.export import RECORDING_WRITERS
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a", "a.png"])

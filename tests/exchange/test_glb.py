@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from vitruvian.exchange.export import export_recording
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.exchange import export_recording
+from vitruvian.mesh import vertex_normals
 
 WIDTH = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 

@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy.human import arm, human
+from vitruvian.anatomy import arm, human
 from vitruvian.errors import InputError
+from vitruvian.exchange import export_model, write_mjcf
 from vitruvian.exchange.agreement import mjcf_agreement
-from vitruvian.exchange.export import export_model
-from vitruvian.exchange.mjcf import write_mjcf
 from vitruvian.muscle import LinearHill, MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal

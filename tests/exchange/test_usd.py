@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError, MissingExtra
-from vitruvian.exchange.export import export_recording
+from vitruvian.exchange import export_recording
 
 
 def test_samples_read_back_as_recorded(recording, tmp_path):

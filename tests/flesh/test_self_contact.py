@@ -20,7 +20,7 @@ from vitruvian.flesh import (
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.lattice.self_contact import add_normals
 from vitruvian.flesh.pairs import Pairs, couple, movers, strays
-from vitruvian.mesh.shapes import capsule, sphere
+from vitruvian.mesh import capsule, sphere
 
 H, GAP = 0.01, 0.004
 

@@ -6,6 +6,7 @@ import pytest
 from vitruvian.errors import InputError
 from vitruvian.flesh import (
     Contact,
+    Drag,
     FleshSolver,
     Loads,
     Plane,
@@ -27,7 +28,7 @@ from vitruvian.flesh import (
     tetrahedra_from_mesh,
 )
 from vitruvian.flesh.krylov import multiply
-from vitruvian.flesh.viscosity import Drag, viscosity
+from vitruvian.flesh.viscosity import viscosity
 from vitruvian.mesh import box
 from vitruvian.spatial import rotation_about, transform
 

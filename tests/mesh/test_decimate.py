@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.mesh import sphere
-from vitruvian.mesh.decimate import decimated
-from vitruvian.mesh.distance import mesh_volume, topology
+from vitruvian.mesh import decimated, mesh_volume, sphere, topology
 
 
 def test_a_decimated_sphere_stays_closed_and_keeps_its_volume():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.mesh import box, sphere
-from vitruvian.mesh.distance import closest_on_triangle, mesh_distance, mesh_volume, topology
+from vitruvian.mesh import box, mesh_distance, mesh_volume, sphere, topology
+from vitruvian.mesh.distance import closest_on_triangle
 
 H = 1.0 / 32
 NODES = (33, 33, 33)

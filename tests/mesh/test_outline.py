@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.outline import area_properties, perimeter, resampled, rounded, signed_area, tangents, triangulate
+from vitruvian.mesh import perimeter, resampled
+from vitruvian.mesh.outline import area_properties, rounded, signed_area, tangents, triangulate
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from vitruvian.mesh import sphere
 from vitruvian.mesh.overlap import overlap_parts, winding_numbers
-from vitruvian.mesh.shapes import sphere
 
 
 def two_balls(distance, radius=0.05):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from vitruvian.mesh.tubes import TENDON, Tubes, spindle_profile
+from vitruvian.mesh import Tubes
+from vitruvian.mesh.tubes import TENDON, spindle_profile
 
 
 def test_tube_around_a_bent_line_keeps_its_radius_and_closes():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper
 from vitruvian.muscle import ForceLaw, LinearHill, MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder
 from vitruvian.skeleton.joints import Fixed, Revolute

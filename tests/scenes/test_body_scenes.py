@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.scenes import find
-from vitruvian.world import Recording, run_world
-from vitruvian.world.parameters import scene_parameters
+from vitruvian.world import Recording, run_world, scene_parameters
 
 RUNS = {
     "curl": (3.4, {"step_at": 1.4}),

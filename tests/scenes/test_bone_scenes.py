@@ -8,8 +8,7 @@ import vitruvian.mesh.packages as packages
 import vitruvian.systems.bones as bones
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.scenes import find
-from vitruvian.world import Recording, run_world
-from vitruvian.world.parameters import scene_parameters
+from vitruvian.world import Recording, run_world, scene_parameters
 
 # Seconds that are long enough to say something and short enough to be run every time.
 RUNS = {

@@ -8,9 +8,7 @@ from scipy.spatial import cKDTree
 from vitruvian.mesh import volume
 from vitruvian.scenes import find
 from vitruvian.systems.tissue import block_skin
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
+from vitruvian.world import Recording, run_world, scene_parameters
 
 
 def played(tmp_path, name, seconds, **settings):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from vitruvian.mesh.outline import perimeter, resampled, tangents
+from vitruvian.mesh import perimeter, resampled
+from vitruvian.mesh.outline import tangents
 from vitruvian.scenes._alphabet import letter
 from vitruvian.scenes._leg import (
     LATERAL_ROLLBACK,

@@ -6,7 +6,7 @@ from vitruvian.anatomy.skin_data import BUILDS
 from vitruvian.errors import InputError
 from vitruvian.scenes import find
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.world.parameters import scene_parameters
+from vitruvian.world import scene_parameters
 
 
 def chosen(**given):

@@ -9,10 +9,8 @@ from vitruvian import scenes
 from vitruvian.errors import InputError
 from vitruvian.scenes import swim_follow
 from vitruvian.skeleton import bone_poses
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
+from vitruvian.world import Recording, World, run_world
 from vitruvian.world.state import copy_state
-from vitruvian.world.world import World
 
 QUICK = {"water": "still", "actuation": "course", "triangles": 8000}
 

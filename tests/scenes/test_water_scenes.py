@@ -176,7 +176,7 @@ def test_a_front_that_has_gone_nowhere_is_not_compared():
 
 
 def test_the_mannequin_is_closed_and_of_human_volume():
-    from vitruvian.mesh.distance import mesh_volume, topology
+    from vitruvian.mesh import mesh_volume, topology
 
     vertices, faces = mannequin()
     topology(faces, len(vertices))

@@ -3,8 +3,7 @@
 import numpy as np
 
 from vitruvian.flesh import Drape, box_lattice, embed
-from vitruvian.mesh import capsule
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh import capsule, vertex_normals
 from vitruvian.skin import Under
 
 CELL, RADIUS, BEND = 0.03, 0.05, 1.5

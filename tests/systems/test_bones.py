@@ -6,9 +6,9 @@ import pytest
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.spatial import transform
-from vitruvian.systems.bones import BonesSystem, coordinate_names, steady_rate
-from vitruvian.systems.measures import Measure
-from vitruvian.world.stage import Signal
+from vitruvian.systems import BonesSystem, Measure, steady_rate
+from vitruvian.systems.bones import coordinate_names
+from vitruvian.world import Signal
 
 
 def arm(**second):
@@ -93,9 +93,7 @@ def test_overflow_names_the_bone():
 
 
 def test_followers_are_shown_but_not_simulated():
-    simulation = BonesSystem(
-        arm(), followers={"shadow": lambda now: now.pose("lower") @ transform(None, (1.0, 0, 0))}
-    )
+    simulation = BonesSystem(arm(), followers={"shadow": lambda now: now.pose("lower") @ transform(None, (1.0, 0, 0))})
     assert simulation.stage().bodies == ("upper", "lower", "shadow")
     frame = simulation.observe(simulation.start(np.random.default_rng(0)), None, 0.0)
     assert frame.poses.shape == (3, 7)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm, human
-from vitruvian.control.controls import Controls, honoured
-from vitruvian.couple.torques import JointCourse, JointTorques
+from vitruvian.control import Controls, honoured
+from vitruvian.couple import JointCourse, JointTorques
 from vitruvian.errors import InputError
 from vitruvian.flesh import box_lattice, build_flesh, preset
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints

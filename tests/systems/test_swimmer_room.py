@@ -5,13 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.bound_skin import bound_skin
+from vitruvian.anatomy import bound_skin, human
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
-from vitruvian.systems.swimmer import SwimmerSystem, pool
+from vitruvian.systems import SwimmerSystem, pool
 from vitruvian.systems.swimmer_room import check_room
-from vitruvian.world.world import World
+from vitruvian.world import World
 
 SKIN = SimpleNamespace(names=("Pel", "Ha_l", "Fo_r"), influence=np.array([[0, 1], [1, 0], [2, 0]]))
 TANK = pool(0.2)  # 2.2 by 3.4 m, 0.95 m deep

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.bound_skin import bound_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
-from vitruvian.control.controls import Controls
-from vitruvian.couple.still_water import StillWater
+from vitruvian.anatomy import body_flesh, bound_skin, human
+from vitruvian.control import Controls
+from vitruvian.couple import StillWater
 from vitruvian.errors import InputError
 from vitruvian.systems import Push, SwimmerSystem, pool
 from vitruvian.world.state import copy_state, flatten_state
@@ -49,7 +47,7 @@ def test_another_system_goes_on_from_a_copy_to_the_same_bits(parts, kind):
 
 
 def test_torques_and_a_course_at_once_are_refused(parts):
-    from vitruvian.couple.torques import JointCourse
+    from vitruvian.couple import JointCourse
 
     system = made(parts, "still")
     state = system.start(np.random.default_rng(0))

@@ -1,6 +1,6 @@
 """The account of momentum between swimmer and water sees a force that only one of them feels."""
 
-from vitruvian.couple.body_water import Wading
+from vitruvian.couple import Wading
 from vitruvian.verify._swim_momentum import gaps, swim_a_stroke
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.view.memory import MemoryRecording
-from vitruvian.world.stage import (
+from vitruvian.view import MemoryRecording
+from vitruvian.world import (
     BONE,
     SKIN,
     WATER,

@@ -10,7 +10,7 @@ from vitruvian.view.drawing import Drawing, Model, Spheres, Triangles
 from vitruvian.view.raster import cover, project
 from vitruvian.view.raster.frame import FOUR, Setting, draw
 from vitruvian.view.raster.types import BAND, View
-from vitruvian.world.stage import Frame, Mesh, Stage
+from vitruvian.world import Frame, Mesh, Stage
 
 SIZE = (320, 240)
 RED, BLUE = (0.9, 0.1, 0.1), (0.1, 0.1, 0.9)

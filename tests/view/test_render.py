@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.view.memory import MemoryRecording, one_frame
-from vitruvian.view.render import Shooting, film_frames, render_film, render_picture
-from vitruvian.world.stage import Camera, Frame, Mesh, Stage
+from vitruvian.view import MemoryRecording, Shooting, one_frame, render_film, render_picture
+from vitruvian.view.render import film_frames
+from vitruvian.world import Camera, Frame, Mesh, Stage
 
 SMALL = (160, 120)
 

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
+from vitruvian.view import LiveView, MemoryRecording, one_frame, serve, serve_model
 from vitruvian.view.camera import FIELD_OF_VIEW
-from vitruvian.view.live import LiveView
-from vitruvian.view.memory import MemoryRecording, one_frame
 from vitruvian.view.server import start_server
-from vitruvian.view.viewer import serve, serve_model
-from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
+from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
 
 
 def free_port() -> int:

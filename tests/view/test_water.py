@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from vitruvian.mesh.shapes import box
+from vitruvian.mesh import box
+from vitruvian.view import Shooting, one_frame
 from vitruvian.view.camera import BOB, follow_shift
-from vitruvian.view.memory import one_frame
 from vitruvian.view.raster.water import F0, INDEX, faded, media, mirror_from_below
-from vitruvian.view.render import Shooting
-from vitruvian.world.stage import WATER, Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
+from vitruvian.world import WATER, Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 
 def wet(near, is_water, start=-1):
@@ -132,7 +131,7 @@ def test_a_camera_keeps_its_height_while_what_it_follows_bobs():
 
 def test_drops_within_a_drawn_sheet_of_spray_are_not_drawn_again():
     from vitruvian.view.drawing import Model
-    from vitruvian.world.stage import Points
+    from vitruvian.world import Points
 
     vertices, faces = box((0.1, 0.1, 0.1))
     stage = Stage(surfaces=(Surface("spray surface", None, layer="water"),), points=(Points("spray", 0.005),))

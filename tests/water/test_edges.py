@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.cli import invoke
-from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.bone_parts import BonePart, BoneParts
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyInWater, BodyStepper, BonePart, BoneParts
 from vitruvian.errors import Diverged, InputError
 from vitruvian.mesh import sphere
 from vitruvian.muscle import MuscleBuilder

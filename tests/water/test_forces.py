@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.mesh import box, sphere
-from vitruvian.mesh.distance import mesh_volume
+from vitruvian.mesh import box, mesh_volume, sphere
 from vitruvian.spatial import rotation_about
 from vitruvian.water import (
     RigidBodies,

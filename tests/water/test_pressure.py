@@ -3,10 +3,20 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh import sphere
-from vitruvian.water import RigidBodies, RigidBody, Tank, divergence, fill, open_boundary, project, rasterise, step
+from vitruvian.water import (
+    RigidBodies,
+    RigidBody,
+    Tank,
+    divergence,
+    fill,
+    open_boundary,
+    project,
+    rasterise,
+    set_body_velocity,
+    step,
+)
 from vitruvian.water.cycle import SMALL
 from vitruvian.water.gradients import couple
-from vitruvian.water.solids import set_body_velocity
 
 DT = 0.01
 

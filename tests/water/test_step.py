@@ -196,7 +196,7 @@ def test_the_drawn_surface_is_closed_and_encloses_the_water():
     tank = tank_of()
     state = fill(tank, level=0.53)
     vertices, faces = surface_mesh(tank, state)
-    from vitruvian.mesh.distance import mesh_volume, topology
+    from vitruvian.mesh import mesh_volume, topology
 
     topology(faces, len(vertices))
     assert mesh_volume(vertices, faces) == pytest.approx(0.53, rel=0.01)

@@ -1,8 +1,8 @@
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.world.parameters import scene_parameters, split_settings
-from vitruvian.world.scene import Parameter, Scene
+from vitruvian.world import Parameter, Scene, scene_parameters
+from vitruvian.world.parameters import split_settings
 
 scene = Scene(
     name="toy",

@@ -7,9 +7,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vitruvian.world.recorder import Recorder
-from vitruvian.world.recording import Recording
-from vitruvian.world.stage import Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world import (
+    Frame,
+    Lines,
+    LinesFrame,
+    Mesh,
+    Points,
+    Recorder,
+    Recording,
+    Signal,
+    Stage,
+    Surface,
+    SurfaceFrame,
+)
 
 names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(
     lambda name: len(name.encode()) <= 80

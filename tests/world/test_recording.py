@@ -9,10 +9,8 @@ import zarr
 from toys import DoublePendulum, make_world
 
 from vitruvian.errors import InputError
-from vitruvian.world.recorder import Recorder, key
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
-from vitruvian.world.stage import Frame, Mesh, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world import Frame, Mesh, Recorder, Recording, Signal, Stage, Surface, SurfaceFrame, run_world
+from vitruvian.world.recorder import key
 
 FRAMES = 41
 

@@ -12,9 +12,7 @@ import zarr
 from toys import Stiff, make_world
 
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
-from vitruvian.world.world import World
+from vitruvian.world import Recording, World, run_world
 
 TOYS = Path(__file__).parent / "toys"
 SECONDS = 4.0

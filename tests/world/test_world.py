@@ -3,8 +3,8 @@ import pytest
 from toys import DoublePendulum, Pusher, Stiff, make_world
 
 from vitruvian.errors import InputError, RunFailed
+from vitruvian.world import World
 from vitruvian.world.state import flatten_state
-from vitruvian.world.world import World
 
 
 def test_time_is_steps_over_rate_without_summing():

@@ -17,8 +17,8 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.body import Body
 from vitruvian.errors import unknown_name
-from vitruvian.mesh.levelset import LevelSet
-from vitruvian.muscle.paths import path_points
+from vitruvian.mesh import LevelSet
+from vitruvian.muscle import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vitruvian.couple.state import BodyState
+from vitruvian.couple import BodyState
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import Element, LinearHill, MuscleBuilder, MuscleModel
 from vitruvian.muscle.model import Path, checked_path

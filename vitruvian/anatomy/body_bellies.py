@@ -14,7 +14,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin import Skin, bone_level_set, measured, world_bones
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import unknown_name
-from vitruvian.muscle.paths import path_points
+from vitruvian.muscle import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray

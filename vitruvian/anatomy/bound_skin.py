@@ -10,7 +10,7 @@ from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_weights import skin_weights
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError
-from vitruvian.mesh.decimate import decimated
+from vitruvian.mesh import decimated
 from vitruvian.skin import BoundSkin, bind
 
 Array = np.ndarray

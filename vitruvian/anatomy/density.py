@@ -22,8 +22,7 @@ from vitruvian.anatomy.skin import measured, world_bones
 from vitruvian.anatomy.skin_weights import speaker
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.mesh.levelset import mesh_level_set
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh import mesh_level_set, vertex_normals
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 

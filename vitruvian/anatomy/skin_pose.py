@@ -174,7 +174,9 @@ def _trunk_map(mesh: HumanMesh, ours: SkinLandmarks, scale: float) -> Map:
     return biharmonic_warp(source, goal, scale)
 
 
-def _trunk_marks(mesh: HumanMesh, ours: SkinLandmarks, z: float, our_z: float, scale: float) -> list[tuple[Array, Array]]:
+def _trunk_marks(
+    mesh: HumanMesh, ours: SkinLandmarks, z: float, our_z: float, scale: float
+) -> list[tuple[Array, Array]]:
     """Back, front and flank at one level: skin over bone by the usual thickness of muscle and fat."""
     arm = np.zeros(len(mesh.vertices))
     for bone, (index, weight) in mesh.weights.items():

@@ -15,10 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from vitruvian.mesh.levelset import LevelSet, add_mesh, empty_level_set
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh import LevelSet, add_mesh, empty_level_set, sphere, vertex_normals
 from vitruvian.mesh.remesh import neighbour_average
-from vitruvian.mesh.shapes import sphere
 
 Array = np.ndarray
 Shape = tuple[Array, Array]

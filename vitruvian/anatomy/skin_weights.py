@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.linalg import splu
 
 from vitruvian.anatomy.body import Body
-from vitruvian.mesh.levelset import mesh_level_set
+from vitruvian.mesh import mesh_level_set
 from vitruvian.mesh.remesh import neighbour_average
 from vitruvian.skin.bound import few
 

@@ -18,12 +18,9 @@ import numpy as np
 from numba import get_num_threads
 from scipy.spatial import cKDTree
 
-from vitruvian.anatomy.human import human
+from vitruvian.anatomy import human
 from vitruvian.benchmarks.suite import Timing
-from vitruvian.couple.body_water import BodyInWater, Wading
-from vitruvian.couple.bone_parts import BoneParts
-from vitruvian.couple.state import SwimmerState
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyInWater, BodyStepper, BoneParts, SwimmerState, Wading
 from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
 from vitruvian.muscle import MuscleBuilder
@@ -35,6 +32,7 @@ from vitruvian.water import (
     RigidState,
     Tank,
     WaterState,
+    WetSurface,
     fill,
     project,
     rasterise,
@@ -45,7 +43,6 @@ from vitruvian.water import particles as markers
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.levelset import advect_surface
-from vitruvian.water.solids import WetSurface
 
 DT = 0.004  # [s]
 WINDOW, WINDOW_CELL = (3.2, 1.7, 1.3), 0.05  # a swimmer's window [m]

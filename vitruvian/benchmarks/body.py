@@ -19,18 +19,12 @@ from scipy import sparse
 
 from vitruvian.anatomy import human
 from vitruvian.benchmarks.suite import Timing, interleaved, timing
-from vitruvian.control.activation import ActivationSolver
-from vitruvian.control.computed_muscle import Gains
-from vitruvian.control.inverse import InverseDynamics
-from vitruvian.control.motion import load_motion
-from vitruvian.control.poses import HANGING, pose
-from vitruvian.control.relax import Relaxer
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.exchange.mjcf import qpos_from_q, write_mjcf
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.surroundings import Held
+from vitruvian.control import HANGING, ActivationSolver, Gains, InverseDynamics, Relaxer, load_motion, pose
+from vitruvian.couple import BodyStepper
+from vitruvian.exchange import write_mjcf
+from vitruvian.exchange.mjcf import qpos_from_q
+from vitruvian.systems import BodySystem, Held, tracking_world
 from vitruvian.systems.things import dumbbell
-from vitruvian.systems.tracking import tracking_world
 
 Array = np.ndarray
 SIZE = "103 bones, 163 coordinates, 846 muscles"

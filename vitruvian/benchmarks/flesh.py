@@ -14,14 +14,10 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from vitruvian.anatomy import Body, human
-from vitruvian.anatomy.skin import Skin, body_skin
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy import Body, Skin, body_flesh, body_skin, human
 from vitruvian.benchmarks.suite import Timing, timing
-from vitruvian.couple.bone_flesh import BoneFlesh
-from vitruvian.couple.flesh_follower import Follower
-from vitruvian.flesh import FleshModel, Loads, Settings, SolveReport
-from vitruvian.flesh.materials import mooney_rivlin
+from vitruvian.couple import BoneFlesh, Follower
+from vitruvian.flesh import FleshModel, Loads, Settings, SolveReport, mooney_rivlin
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_product, rotation_about, transform
 

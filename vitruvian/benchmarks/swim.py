@@ -17,15 +17,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from vitruvian.anatomy.skin_flesh import body_flesh
+from vitruvian.anatomy import body_flesh
 from vitruvian.benchmarks.suite import Timing, timing
-from vitruvian.couple.body_water import Wading
-from vitruvian.couple.flesh_skin import FleshSkin
+from vitruvian.couple import FleshSkin, Wading
 from vitruvian.scenes import find
 from vitruvian.skeleton import bone_poses
-from vitruvian.systems.swimmer import SwimmerSystem
+from vitruvian.systems import SwimmerSystem
 from vitruvian.water import Tank
-from vitruvian.world.parameters import scene_parameters
+from vitruvian.world import scene_parameters
 
 FRAME = 1.0 / 192.0  # [s] of the documents
 DOCUMENTS = 180.0  # [s] for the fastest of their frames
@@ -67,7 +66,10 @@ def flesh_draft() -> Timing:
     swimmer = world.simulation
     assert isinstance(swimmer, SwimmerSystem)
     flesh = FleshSkin(
-        swimmer.skeleton, swimmer.body.default_q, swimmer.skin, body_flesh(swimmer.body, spacing=settings["spacing"]).model
+        swimmer.skeleton,
+        swimmer.body.default_q,
+        swimmer.skin,
+        body_flesh(swimmer.body, spacing=settings["spacing"]).model,
     )
     world.start()
     motion = flesh.start(world.state.q)

@@ -15,8 +15,7 @@ from vitruvian.benchmarks._water_tanks import by, forgotten, parts_timing, step_
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
-from vitruvian.water import RigidBodies, RigidBody, Tank, fill, rasterise
-from vitruvian.water.solids import WetSurface, WetShape
+from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, WetSurface, fill, rasterise
 
 SIZES = ((64, 64, 64), (128, 64, 64), (256, 128, 96))
 MILLION = (160, 80, 80)
@@ -70,7 +69,9 @@ def cost_per_cell_over_sizes() -> Timing:
 def swimmer_window() -> Timing:
     """Step of a window of 56 thousand cells of 50 mm with a deforming skin on 103 bones; aim 30 ms on one core."""
     tank, bones, body, state = swimmer()
-    return timed(tank, state, bones, body, 1.0 / 96.0, 4, f"skin of 10688 triangles on {bones.body.skeleton.n_bones} bones")
+    return timed(
+        tank, state, bones, body, 1.0 / 96.0, 4, f"skin of 10688 triangles on {bones.body.skeleton.n_bones} bones"
+    )
 
 
 @timing

@@ -13,11 +13,8 @@ from time import perf_counter
 import numpy as np
 
 from vitruvian.benchmarks.suite import Timing, timing
+from vitruvian.world import Frame, Lines, LinesFrame, Recorder, Recording, Signal, Stage, Surface, SurfaceFrame, World
 from vitruvian.world.checkpoint import save_checkpoint
-from vitruvian.world.recorder import Recorder
-from vitruvian.world.recording import Recording
-from vitruvian.world.stage import Frame, Lines, LinesFrame, Signal, Stage, Surface, SurfaceFrame
-from vitruvian.world.world import World
 
 BONES, MUSCLES, VERTICES, SIGNALS, FRAMES = 206, 823, 20_000, 40, 240
 DETAIL = f"{BONES} bones, {MUSCLES} muscles, {VERTICES} vertices, {SIGNALS} signals"

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.cli.output import size
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Scene
-from vitruvian.world.stage import Stage
+from vitruvian.world import Recording, Scene, Stage, scene_parameters
 
 
 def about_recording(recording: Recording) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from vitruvian.cli.running import Json
 from vitruvian.errors import InputError
 
 if TYPE_CHECKING:
-    from vitruvian.world.recording import Recording
+    from vitruvian.world import Recording
 
 Source = Annotated[str, typer.Argument(metavar="PATH", help="A recording, or the name of a scene or model.")]
 Thing = Annotated[str, typer.Argument(metavar="PATH|MODEL", help="A recording, or the name of a scene or model.")]
@@ -33,7 +33,7 @@ def view(
 ) -> None:
     """Open a recording (or a scene's model) in the browser."""
     _check_host(host)
-    from vitruvian.door.looking import show
+    from vitruvian.door import show
 
     show(_shown(path), port=port, browser=not no_open, host=host)
 
@@ -55,7 +55,7 @@ def render(
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
     pixels, shown = parse_size(size), parse_layers(layers)
-    from vitruvian.door.looking import render as draw
+    from vitruvian.door import render as draw
     from vitruvian.view.render import FILMS
 
     recording = _shown(path)
@@ -75,7 +75,8 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a recording or a model in another format."""
-    from vitruvian.exchange.export import MODEL_WRITERS, check_suffix, export_model, export_recording
+    from vitruvian.exchange import export_model, export_recording
+    from vitruvian.exchange.export import MODEL_WRITERS, check_suffix
 
     suffix, kind = out.suffix.lower(), _kind(path)
     if kind == "scene" and suffix in MODEL_WRITERS:
@@ -102,7 +103,7 @@ def info(
         raise InputError(f"--set is for scenes; {path} is a {kind}")
     if kind == "recording":
         from vitruvian.cli.about import about_recording as about
-        from vitruvian.world.recording import Recording
+        from vitruvian.world import Recording
 
         facts = about(Recording.open(path))
     elif kind == "scene":
@@ -191,16 +192,16 @@ def _shown(path: str) -> Recording | Any:
         from vitruvian.door.looking import shown
 
         return shown(path)
-    from vitruvian.view.memory import one_frame
-    from vitruvian.world.world import World
+    from vitruvian.view import one_frame
+    from vitruvian.world import World
 
     if kind == "model":
-        from vitruvian.systems.body import BodySystem
+        from vitruvian.systems import BodySystem
 
         world = World(BodySystem(_models()[path]()))
     else:
         from vitruvian.scenes import find
-        from vitruvian.world.parameters import scene_parameters
+        from vitruvian.world import scene_parameters
 
         scene = find(path)
         remark(f"{path} has not been run: this is how it starts")

@@ -63,9 +63,8 @@ def prepare(
 def touch(scene: str, settings: Settings) -> None:
     """Run a scene for a few steps and draw it once, keeping nothing."""
     from vitruvian.scenes import find
-    from vitruvian.view.memory import one_frame
-    from vitruvian.view.render import Shooting
-    from vitruvian.world.parameters import scene_parameters
+    from vitruvian.view import Shooting, one_frame
+    from vitruvian.world import scene_parameters
 
     chosen = find(scene)
     world = chosen.build(scene_parameters(chosen, "draft", settings))

@@ -13,9 +13,8 @@ import typer
 from vitruvian.cli.output import complain, number, print_json, print_table, progress_bar, remark
 
 if TYPE_CHECKING:
-    from vitruvian.door.running import Run
-    from vitruvian.world.scene import Scene
-    from vitruvian.world.world import World
+    from vitruvian.door import Run
+    from vitruvian.world import Scene, World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
@@ -54,9 +53,11 @@ def run(
 ) -> int:
     """Run a scene, record it, and check what came out."""
     from vitruvian import scenes
-    from vitruvian.door.running import RunInterrupted, place_of
-    from vitruvian.door.running import run as run_scene
-    from vitruvian.world.parameters import scene_parameters, split_settings
+    from vitruvian.door import RunInterrupted
+    from vitruvian.door import run as run_scene
+    from vitruvian.door.running import place_of
+    from vitruvian.world import scene_parameters
+    from vitruvian.world.parameters import split_settings
 
     given: dict[str, Any] = dict(split_settings(settings or []))
     scene_parameters(scenes.find(scene), quality or "draft", given)  # a word that is wrong is told before anything else
@@ -64,7 +65,7 @@ def run(
     pages: list[Any] = []
 
     def show(world: World, parameters: Mapping[str, Any]) -> Any:
-        from vitruvian.view.live import LiveView
+        from vitruvian.view import LiveView
 
         first = world.observe()
         pages.append(

@@ -14,7 +14,7 @@ from vitruvian.cli.running import Json
 from vitruvian.errors import RunFailed
 
 if TYPE_CHECKING:
-    from vitruvian.door.table import Table
+    from vitruvian.door import Table
 
 SHOWN_ROWS, SHOWN_METRICS = 24, 4
 
@@ -59,10 +59,11 @@ def sweep(
     json: Json = False,
 ) -> int:
     """Run a scene over grids, lists or random samples of its parameters; write one table and a plot."""
+    from vitruvian.door import SweepInterrupted
+    from vitruvian.door import sweep as sweep_scene
     from vitruvian.door.axes import split_axes
     from vitruvian.door.plan import place_of, runs_folder
-    from vitruvian.door.sweeping import SweepInterrupted, check_options
-    from vitruvian.door.sweeping import sweep as sweep_scene
+    from vitruvian.door.sweeping import check_options
 
     given: dict[str, Any] = split_axes(settings or [])
     check_options(given)

@@ -7,7 +7,31 @@
 `strength`         isometric strength beside measured people
 """
 
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
+from vitruvian.control.activation import ActivationSolver
+from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains, tracking_error
 from vitruvian.control.controls import Beat, Controls, Effort, honoured
+from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.motion import KeyMotion, Motion, SampledMotion, load_motion
+from vitruvian.control.poses import HANGING, pose
+from vitruvian.control.relax import Relaxer
+from vitruvian.control.strength import strength_tests
 
-__all__ = ["Beat", "ComputedMuscleControl", "Controls", "Effort", "Gains", "honoured"]
+__all__ = [
+    "HANGING",
+    "ActivationSolver",
+    "Beat",
+    "ComputedMuscleControl",
+    "Controls",
+    "Effort",
+    "Gains",
+    "InverseDynamics",
+    "KeyMotion",
+    "Motion",
+    "Relaxer",
+    "SampledMotion",
+    "honoured",
+    "load_motion",
+    "pose",
+    "strength_tests",
+    "tracking_error",
+]

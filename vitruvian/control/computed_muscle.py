@@ -17,15 +17,14 @@ from dataclasses import dataclass, field, replace
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import PARTS, Body
+from vitruvian.anatomy import PARTS, Body
 from vitruvian.control.activation import ActivationSolver
 from vitruvian.control.coactivation import Warm, activate, by_region
 from vitruvian.control.controls import Controls, Effort
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.motion import Motion
 from vitruvian.control.senses import Felt
-from vitruvian.couple.state import BodyState
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.couple.torques import JointCourse, JointTorques
+from vitruvian.couple import JointCourse, JointTorques
 from vitruvian.errors import InputError
 
 Array = np.ndarray
@@ -39,7 +39,9 @@ class Beat:
     time: float  # [s] to which phase and rate belong
     phase: float  # cycles, counted up
     rate: float  # in force [1/s]
-    jump: Array = field(default_factory=lambda: np.zeros(2))  # largest leap of a wanted length [m] and rate [m/s] so far
+    jump: Array = field(
+        default_factory=lambda: np.zeros(2)
+    )  # largest leap of a wanted length [m] and rate [m/s] so far
 
     def phase_at(self, time: float) -> float:
         """Phase a little later, within a step."""
@@ -53,7 +55,9 @@ class Controls:
     excitation: Array | None = None  # of the muscles, 0 to 1, shape (n_muscles,)
     torque: JointTorques | None = None  # on the joint coordinates; an array [N m or N] (n_v,) will do
     course: JointCourse | None = None  # joints led whatever force it takes; the root stays free
-    root_force: Array | None = None  # on the pelvis in its frame (moment, force) [N m, N], shape (6,): a fictitious hand
+    root_force: Array | None = (
+        None  # on the pelvis in its frame (moment, force) [N m, N], shape (6,): a fictitious hand
+    )
     effort: Effort = field(default_factory=Effort)
     beat: Beat | None = None
     told: dict[str, Any] = field(default_factory=dict)  # whatever else a measure may want to see
@@ -69,7 +73,12 @@ class Controls:
 
 
 def honoured(
-    controls: Controls | None, honours: Collection[str], who: str, *, n_muscles: int | None = None, n_v: int | None = None
+    controls: Controls | None,
+    honours: Collection[str],
+    who: str,
+    *,
+    n_muscles: int | None = None,
+    n_v: int | None = None,
 ) -> Controls:
     """The controls, empty if there are none; an error for what `who` does not honour or for arrays of a wrong size."""
     if controls is None:

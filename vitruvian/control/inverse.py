@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.activation import TorqueMap
-from vitruvian.couple.state import BodyState
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, integrate, world_twists
 from vitruvian.spatial import log_so3

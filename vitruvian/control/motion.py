@@ -27,7 +27,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.poses import pose
 from vitruvian.control.relax import CAGE, PASSIVE, Relaxer
 from vitruvian.errors import InputError, unknown_name

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.legs import plant_feet
 from vitruvian.control.spine import bend_spine
 from vitruvian.errors import InputError

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.anatomy import Body
+from vitruvian.couple import BodyStepper
 from vitruvian.errors import Diverged
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.errors import InputError
 from vitruvian.skeleton import world_twists
 from vitruvian.spatial import exp_so3, log_so3, quaternion_from_vector, rotation_vector

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.poses import pose
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses, world_twists
 

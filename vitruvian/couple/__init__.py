@@ -6,3 +6,53 @@
 `body_water`    a body in water; `skin_links`, `bone_parts`, `flesh_skin` the skins that water meets
 `bone_flesh`, `muscle_flesh`, `flesh_follower`, `flesh_predictor`: bones wrapped in flesh
 """
+
+from vitruvian.couple.body_water import BodyInWater, Drive, Wading
+from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
+from vitruvian.couple.bone_parts import BonePart, BoneParts
+from vitruvian.couple.books import Book
+from vitruvian.couple.flesh_follower import Follower
+from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
+from vitruvian.couple.links import BoneLinks, Contacts
+from vitruvian.couple.muscle_flesh import FleshPull, MuscleFlesh, WrapState
+from vitruvian.couple.muscle_pull import MuscleLines, MusclePull
+from vitruvian.couple.state import BodyState, SwimmerState
+from vitruvian.couple.step import BoneStep, Contributor, System
+from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.still_water import StillWater, StillWaterPush
+from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
+from vitruvian.couple.wrenches import Wrenches
+
+__all__ = [
+    "AppliedTorques",
+    "BodyInWater",
+    "BodyState",
+    "BodyStepper",
+    "BoneFlesh",
+    "BoneFleshState",
+    "BoneLinks",
+    "BonePart",
+    "BoneParts",
+    "BoneStep",
+    "Book",
+    "Contacts",
+    "Contributor",
+    "Drive",
+    "FleshMotion",
+    "FleshPull",
+    "FleshSkin",
+    "Follower",
+    "Inertial",
+    "JointCourse",
+    "JointTorques",
+    "MuscleFlesh",
+    "MuscleLines",
+    "MusclePull",
+    "StillWater",
+    "StillWaterPush",
+    "SwimmerState",
+    "System",
+    "Wading",
+    "WrapState",
+    "Wrenches",
+]

@@ -29,7 +29,7 @@ from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
 from vitruvian.couple.wrenches import Wrenches
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import bone_poses, difference, integrate
-from vitruvian.water.solids import Links, WetSurface, WetShape
+from vitruvian.water import Links, WetShape, WetSurface
 
 Array = np.ndarray
 Drive = JointTorques | JointCourse | None

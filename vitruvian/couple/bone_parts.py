@@ -51,7 +51,9 @@ class BoneParts:
     def place(self, poses: Array) -> PartsPlace:
         """Where it is when the bones are at `poses` (n_bones, 4, 4)."""
         now = poses[self._bone]
-        return PartsPlace(self._link, np.einsum("nij,nj->ni", now[:, :3, :3], self.local) + now[:, :3, 3], len(self.bones))
+        return PartsPlace(
+            self._link, np.einsum("nij,nj->ni", now[:, :3, :3], self.local) + now[:, :3, 3], len(self.bones)
+        )
 
 
 @dataclass(frozen=True, eq=False)

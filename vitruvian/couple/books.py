@@ -24,7 +24,9 @@ class Book:
 
     work: dict[str, float] = field(default_factory=dict)  # given to the bones [J]
     impulse: dict[str, Array] = field(default_factory=dict)  # [N s], shape (3,)
-    spin: dict[str, Array] = field(default_factory=dict)  # impulse's moment about the world's origin [N m s], shape (3,)
+    spin: dict[str, Array] = field(
+        default_factory=dict
+    )  # impulse's moment about the world's origin [N m s], shape (3,)
 
     @classmethod
     def open(cls, work: Iterable[str], impulse: Iterable[str] = (), spin: Iterable[str] = ()) -> Book:

@@ -20,6 +20,7 @@ import numpy as np
 from vitruvian.couple.flesh_predictor import Predictor, Trend
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh import (
+    Drag,
     Embedding,
     FleshModel,
     FleshSolver,
@@ -30,7 +31,7 @@ from vitruvian.flesh import (
     embed,
     rest_state,
 )
-from vitruvian.flesh.viscosity import TISSUE, Drag, viscosity
+from vitruvian.flesh.viscosity import TISSUE, viscosity
 from vitruvian.spatial import exp_se3, inverse, log_se3
 
 Array = np.ndarray

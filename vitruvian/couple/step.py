@@ -148,9 +148,7 @@ class BoneStep:
         self.place[self.free[::-1]] = np.arange(len(self.free))  # leaves first: see skeleton.cholesky
         self.tree = Tree(s.topology, s.bodies, s.params, s.gravity, self.place)
         f = s.forces
-        self.joints = Joints(
-            s.neutral, f.stiffness, f.damping, f.low, f.high, f.limit_stiffness, f.limit_damping
-        )
+        self.joints = Joints(s.neutral, f.stiffness, f.damping, f.low, f.high, f.limit_stiffness, f.limit_damping)
         self.own_inertia = np.ascontiguousarray(s.bodies[:, 12:22])
         w = s.new_workspace()
         self._scratch = TreeScratch(

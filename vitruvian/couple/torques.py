@@ -1,8 +1,8 @@
 """What drives joints directly, in the form that a stiff step can use.
 
-    JointTorques   tau = torque - stiffness (q - q_start) - damping (v - v_start): inverse-dynamics or PD torques, whose
-                   change within the step is taken implicitly
-    JointCourse    prescribed joint angles, whatever force it takes; only the root is free
+JointTorques   tau = torque - stiffness (q - q_start) - damping (v - v_start): inverse-dynamics or PD torques, whose
+               change within the step is taken implicitly
+JointCourse    prescribed joint angles, whatever force it takes; only the root is free
 """
 
 from __future__ import annotations

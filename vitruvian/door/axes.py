@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.world import Parameter, Scene
 from vitruvian.world.parameters import parse_value
-from vitruvian.world.scene import Parameter, Scene, Value
+from vitruvian.world.scene import Value
 
 MOST_VALUES = 100_000
 SETTING = re.compile(r"\s*([^=~\s]+)\s*([=~])(.*)", re.DOTALL)

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from vitruvian.door.opening import open
 from vitruvian.door.running import Run
 from vitruvian.errors import InputError
-from vitruvian.world.world import World
+from vitruvian.world import World
 
 if TYPE_CHECKING:
-    from vitruvian.view.memory import MemoryRecording
-    from vitruvian.view.viewer import Viewer
-    from vitruvian.world.recording import Recording
+    from vitruvian.view import MemoryRecording, Viewer
+    from vitruvian.world import Recording
 
     Source: TypeAlias = str | Path | Run | Recording | MemoryRecording | World
 
@@ -42,7 +41,8 @@ def render(
     layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `fps` [1/s] is for
     films, and `progress(done, total)` is called after each frame of one.
     """
-    from vitruvian.view.render import FILMS, render_film, render_picture
+    from vitruvian.view import render_film, render_picture
+    from vitruvian.view.render import FILMS
 
     out = Path(out)
     film = out.suffix.lower() in FILMS
@@ -60,7 +60,7 @@ def show(
     source: Source, *, port: int = 8080, browser: bool = True, host: str = "127.0.0.1", block: bool = True
 ) -> Viewer:
     """Show `source` in the browser until Ctrl-C; with `block` False return at once, for the caller to close."""
-    from vitruvian.view.viewer import serve
+    from vitruvian.view import serve
 
     return serve(shown(source), port=port, open_browser=browser, host=host, block=block)
 
@@ -68,7 +68,7 @@ def show(
 def shown(source: Source) -> Recording | Any:
     """What the eyes need of `source`: a recording, or a world as it stands now as one frame."""
     if isinstance(source, World):
-        from vitruvian.view.memory import one_frame
+        from vitruvian.view import one_frame
 
         return one_frame(source.stage(), source.observe())
     recording = open(source) if isinstance(source, str | Path | Run) else source

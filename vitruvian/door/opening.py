@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from vitruvian.door.running import Run
-from vitruvian.world.recording import Recording
+from vitruvian.world import Recording
 
 
 def open(recording: str | Path | Run) -> Recording:

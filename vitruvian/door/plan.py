@@ -19,8 +19,7 @@ from vitruvian import __version__, scenes
 from vitruvian.door.axes import Axes, parse_axes
 from vitruvian.door.table import SUFFIXES
 from vitruvian.errors import InputError
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.scene import Scene
+from vitruvian.world import Scene, scene_parameters
 from vitruvian.world.whole_file import check_writable, whole_file
 
 FOLDER = Path("sweeps")  # of sweeps that were told no place, in the working folder

@@ -17,11 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from vitruvian import __version__, scenes
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import RunResult, Watcher, refuse_existing, refuse_other, run_world
-from vitruvian.world.scene import Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Recording, Report, RunResult, Scene, Watcher, World, run_world, scene_parameters
+from vitruvian.world.run import refuse_existing, refuse_other
 
 if TYPE_CHECKING:
     Progress = Callable[[float, float], None]

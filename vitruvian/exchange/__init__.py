@@ -1,1 +1,15 @@
 """Other people's formats, in and out."""
+
+from vitruvian.exchange.bvh import bvh_motion, parse_bvh
+from vitruvian.exchange.export import export_model, export_recording
+from vitruvian.exchange.mjcf import write_mjcf
+from vitruvian.exchange.osim import write_osim
+
+__all__ = [
+    "bvh_motion",
+    "export_model",
+    "export_recording",
+    "parse_bvh",
+    "write_mjcf",
+    "write_osim",
+]

@@ -19,7 +19,7 @@ from vitruvian.muscle import lengths, moment_arms
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 
 if TYPE_CHECKING:
-    from vitruvian.anatomy.body import Body
+    from vitruvian.anatomy import Body
 
 Array = np.ndarray
 

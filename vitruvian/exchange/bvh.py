@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy.body import Body
-from vitruvian.control.motion import SampledMotion
+from vitruvian.anatomy import Body
+from vitruvian.control import SampledMotion
 from vitruvian.control.spine import bend_spine
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints import Ball, Joint, Revolute, Universal

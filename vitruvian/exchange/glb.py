@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.exchange.gltf_file import LINE_ARRAY, TRIANGLES, GltfFile
-from vitruvian.mesh.normals import UP, vertex_normals
-from vitruvian.mesh.tubes import Tubes
-from vitruvian.world.stage import Lines, Points, Stage
+from vitruvian.mesh import Tubes, vertex_normals
+from vitruvian.mesh.normals import UP
+from vitruvian.world import Lines, Points, Stage
 
 MOST_SHAPES = 120
 TUBE_SIDES = 8

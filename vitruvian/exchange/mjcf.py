@@ -37,7 +37,7 @@ from vitruvian.skeleton.joints import Ball, Cylindrical, Fixed, Free, Joint, Pla
 from vitruvian.spatial import pose_from_transform, transform_from_pose
 
 if TYPE_CHECKING:
-    from vitruvian.anatomy.body import Body
+    from vitruvian.anatomy import Body
 
 Array = np.ndarray
 GEOMS = ("rods", "meshes", "none")

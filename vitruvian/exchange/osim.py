@@ -49,7 +49,7 @@ from vitruvian.skeleton.joints import (
 from vitruvian.spatial import rotation_from_quaternion
 
 if TYPE_CHECKING:
-    from vitruvian.anatomy.body import Body
+    from vitruvian.anatomy import Body
 
 Array = np.ndarray
 VERSION = "40500"  # of the document's layout; OpenSim 4.5 and later read it

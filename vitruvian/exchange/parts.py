@@ -13,7 +13,7 @@ from vitruvian.skeleton import Skeleton, joint_transforms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vitruvian.anatomy.body import Body
+    from vitruvian.anatomy import Body
 
 Array = np.ndarray
 
@@ -66,7 +66,8 @@ def write_surfaces(body: Body, folder: Path) -> list[str]:
     import trimesh
     from trimesh.exchange.stl import export_stl
 
-    from vitruvian.anatomy.surfaces import CREDIT, bone_surfaces
+    from vitruvian.anatomy import bone_surfaces
+    from vitruvian.anatomy.surfaces import CREDIT
 
     surfaces = bone_surfaces(body)
     folder.mkdir(exist_ok=True)

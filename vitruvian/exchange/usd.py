@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import MissingExtra
-from vitruvian.world.stage import Stage
+from vitruvian.world import Stage
 
 Array = np.ndarray
 

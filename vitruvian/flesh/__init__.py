@@ -38,6 +38,7 @@ from vitruvian.flesh.potential import Loads, Potential
 from vitruvian.flesh.solver import FleshSolver
 from vitruvian.flesh.state import FleshState, rest_state
 from vitruvian.flesh.tetrahedra import Tetrahedra, box_tetrahedra, tetrahedra_from_mesh
+from vitruvian.flesh.viscosity import Drag
 
 __all__ = [
     "Attachments",
@@ -45,6 +46,7 @@ __all__ = [
     "Capsule",
     "Contact",
     "ContactSurface",
+    "Drag",
     "Drape",
     "Elasticity",
     "Elements",

@@ -12,7 +12,7 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.attachments import Attachments, no_attachments
 from vitruvian.flesh.elasticity import MaterialElasticity
 from vitruvian.flesh.elements import Elasticity, Elements
-from vitruvian.flesh.lattice.cells import Lattice
+from vitruvian.flesh.lattice import Lattice
 from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres, no_muscles
 from vitruvian.flesh.pattern import Pattern, build_pattern, spring_blocks

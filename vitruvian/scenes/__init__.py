@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from vitruvian.errors import unknown_name
-from vitruvian.world.scene import Scene
+from vitruvian.world import Scene
 
 
 def scene_names() -> list[str]:

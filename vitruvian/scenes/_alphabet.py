@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import unknown_name
-from vitruvian.mesh.outline import area_properties, perimeter, rounded
+from vitruvian.mesh import perimeter
+from vitruvian.mesh.outline import area_properties, rounded
 
 Array = np.ndarray
 

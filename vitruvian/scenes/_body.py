@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter
+from vitruvian.world import Parameter, Recording
 
 Array = np.ndarray
 

@@ -18,9 +18,8 @@ from scipy.optimize import brentq
 
 from vitruvian.mesh import bone_mesh
 from vitruvian.skeleton import Inertia
-from vitruvian.spatial import Se3Spline, exp_se3, rotation_about, transform
-from vitruvian.spatial.fit import fit_curve, natural_coordinates
-from vitruvian.world.stage import Mesh
+from vitruvian.spatial import Se3Spline, exp_se3, fit_curve, natural_coordinates, rotation_about, transform
+from vitruvian.world import Mesh
 
 Array = np.ndarray
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.control import Controls, honoured
 from vitruvian.mesh import box, sphere
 from vitruvian.muscle import CurvedHill, Element, SpringMuscle, Tension, force_laws, tension
-from vitruvian.systems.layers import BodiesLayer, Drawn, Layer, LinesLayer
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import MUSCLE, WIRE, Camera, Lines, LinesFrame, Mesh, Signal
+from vitruvian.systems import BodiesLayer, Drawn, Layer, LinesLayer, Measure, Now
+from vitruvian.world import MUSCLE, WIRE, Camera, Lines, LinesFrame, Mesh, Signal
 
 Array = np.ndarray
 NAMES = ("spring", "hill")
@@ -81,7 +80,6 @@ class PairSystem(Drawn):
         """Of both muscles, and on which side of the fixed point each particle is (+1 below)."""
         side = np.where(state.depth >= 0.0, 1.0, -1.0)
         return tension(self.laws, state.activation, np.abs(state.depth), side * state.speed), side
-
 
 
 def _height(now: Now) -> Array:

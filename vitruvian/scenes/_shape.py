@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.skin_data import AGE_YEARS, BUILDS, SkinShape
+from vitruvian.anatomy import SkinShape
+from vitruvian.anatomy.skin_data import AGE_YEARS, BUILDS
 from vitruvian.errors import InputError
-from vitruvian.world.scene import Parameter
+from vitruvian.world import Parameter
 
 YOUNGEST = 15.0  # [years]: the skeleton is grown up
 

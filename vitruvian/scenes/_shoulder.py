@@ -20,8 +20,7 @@ from scipy.spatial import ConvexHull
 
 from vitruvian.mesh import rib_cage
 from vitruvian.mesh.packages import OPENSIM_TO_WORLD
-from vitruvian.skeleton import fit_surface
-from vitruvian.skeleton.design import SurfaceFit
+from vitruvian.skeleton import SurfaceFit, fit_surface
 from vitruvian.spatial import inverse, rotation_about, transform
 
 Array = np.ndarray

@@ -10,27 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import Body, human
-from vitruvian.anatomy.bound_skin import bound_skin
-from vitruvian.anatomy.density import LUNGS, balanced, breathing_skin, buoyancy
-from vitruvian.anatomy.scaling import stronger
-from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
+from vitruvian.anatomy import (
+    LUNGS,
+    Body,
+    BodyFlesh,
+    balanced,
+    body_flesh,
+    bound_skin,
+    breathing_skin,
+    buoyancy,
+    human,
+    stronger,
+)
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.swim.pilot import Command, Pilot
-from vitruvian.couple.still_water import StillWater
+from vitruvian.control.swim import Command, Pilot
+from vitruvian.couple import StillWater
 from vitruvian.scenes import _swim_drive
 from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed, speeds_between
 from vitruvian.skin import BoundSkin
 from vitruvian.spatial import rotation_from_quaternion
-from vitruvian.systems.measures import Measure
-from vitruvian.systems.swimmer import POOL, SwimmerPreview, SwimmerSystem, pool
+from vitruvian.systems import POOL, Measure, SwimmerPreview, SwimmerSystem, pool
 from vitruvian.systems.swimmer_signals import HEADING, momentum_gaps
-from vitruvian.water import Tank
-from vitruvian.water.forces import FORCES
-from vitruvian.water.model import WATER_DENSITY
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.water import FORCES, WATER_DENSITY, Tank
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 Array = np.ndarray
 Settings = Mapping[str, Any]

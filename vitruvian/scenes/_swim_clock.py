@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.stage import Signal
+from vitruvian.systems import Measure, Now
+from vitruvian.world import Recording, Signal
 
 Array = np.ndarray
 ROUNDING = 1e-6  # cycles by which a whole one may fall short

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import Stroke, StrokeMotion, arms_together, load_stroke
-from vitruvian.control.swim.course import CourseActuation
-from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK, MuscleActuation
-from vitruvian.control.swim.pilot import Command, Pilot, Reflexes
-from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation
+from vitruvian.control.swim import (
+    Command,
+    CourseActuation,
+    InverseDynamicsActuation,
+    MuscleActuation,
+    PdActuation,
+    Pilot,
+    Reflexes,
+)
+from vitruvian.control.swim.muscles import CONTROLS, FEEDBACK
 from vitruvian.errors import InputError
-from vitruvian.world.scene import Parameter
+from vitruvian.world import Parameter
 
 ACTUATIONS = ("muscles", "inverse-dynamics", "pd", "course")
 PARAMETERS = {

@@ -12,17 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.mesh import capsule, join, lathe, moved, tube
-from vitruvian.mesh.outline import perimeter, resampled
+from vitruvian.mesh import capsule, join, lathe, moved, perimeter, resampled, tube
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import transform
 from vitruvian.spatial.curves import closed_spline, flower, frames_along
-from vitruvian.systems.bones import BonesSystem, steady_rate
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, Measure, steady_rate
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 CENTRE = 1.05  # height of the flower's middle [m]
 RADIUS, PETALS, DEPTH = 0.5, 5, 0.42  # mean radius [m], number and relative depth of the petals

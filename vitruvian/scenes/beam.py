@@ -15,12 +15,9 @@ import numpy as np
 
 from vitruvian.flesh import Loads, Settings, box_lattice, build_flesh, mooney_rivlin_from_moduli
 from vitruvian.mesh import box
-from vitruvian.systems.measures import Measure
-from vitruvian.systems.tissue import TissueSystem, block_skin
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import WIRE, Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Measure, TissueSystem
+from vitruvian.systems.tissue import block_skin
+from vitruvian.world import WIRE, Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 SIDE, LENGTH, DENSITY, GRAVITY = 0.04, 0.4, 1000.0, 9.81  # m, m, kg/m³, m/s²
 HEIGHT = 0.3  # of the beam above the ground [m]
@@ -57,7 +54,11 @@ def build(parameters: Mapping[str, Any]) -> World:
         stiffness_damping=parameters["damping"],
         settings=Settings(residual=1e-5, gap=1e-5, tolerance=0.02, krylov=1000),
         colour_limit=float(np.round(1.5 * 4.0 * SIDE * sag / LENGTH**2, 3)),
-        measures=(Measure(Signal("tip", "m", "height of the tip"), lambda now: float(now.state.flesh.x[end, 2].mean() - HEIGHT)),),
+        measures=(
+            Measure(
+                Signal("tip", "m", "height of the tip"), lambda now: float(now.state.flesh.x[end, 2].mean() - HEIGHT)
+            ),
+        ),
         meshes=(
             Mesh("wall", "", *box((0.02, 0.16, 0.16), (-0.011, 0.0, HEIGHT)), layer="stand", colour=WIRE),
             Mesh("post", "", *box((0.02, 0.05, HEIGHT), (-0.011, 0.0, 0.5 * HEIGHT)), layer="stand", colour=WIRE),

@@ -20,26 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import body_flesh, body_skin, human
 from vitruvian.anatomy.body_bellies import body_bellies
-from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.motion import KeyMotion
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
+from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
 from vitruvian.flesh import Settings, embed, preset, self_contact
 from vitruvian.mesh import cylinder, join, moved
 from vitruvian.mesh.section import section_area
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_between, transform
-from vitruvian.systems.cover import Cover
-from vitruvian.systems.fleshed import FleshedBodySystem, Outside
-from vitruvian.systems.fleshed_look import Look
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 FLEXORS = ("biceps_brachii_01_l", "biceps_brachii_02_l", "brachialis_01_l")

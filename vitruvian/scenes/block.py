@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.flesh import FleshState, Loads, Settings, box_lattice, build_flesh, preset, sample_muscles
-from vitruvian.systems.measures import Measure
-from vitruvian.systems.tissue import TissueSystem, block_skin
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Measure, TissueSystem
+from vitruvian.systems.tissue import block_skin
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 SIZE = (0.08, 0.08, 0.16)  # [m]
 CASES = ("press", "twist", "muscle", "tangle")
@@ -77,7 +74,10 @@ def build(parameters: Mapping[str, Any]) -> World:
         measures=(
             Measure(Signal("height", "m", "height of the top"), lambda now: float(now.state.flesh.x[top, 2].mean())),
             Measure(Signal("width", "m", "width at the middle"), lambda now: float(np.ptp(now.state.flesh.x[belt, 0]))),
-            Measure(Signal("away", "m", "largest distance from rest"), lambda now: float(np.abs(now.state.flesh.x - rest).max())),
+            Measure(
+                Signal("away", "m", "largest distance from rest"),
+                lambda now: float(np.abs(now.state.flesh.x - rest).max()),
+            ),
         ),
         cameras=(Camera("front", (0.22, -0.38, 0.2), (0.04, 0.04, 0.075)),),
         ground=0.0,

@@ -17,19 +17,13 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
-from vitruvian.control.poses import HANGING, pose
-from vitruvian.control.relax import Relaxer
-from vitruvian.couple.links import Contacts
+from vitruvian.control import HANGING, Relaxer, pose
+from vitruvian.couple import Contacts
 from vitruvian.scenes._body import STEPS
-from vitruvian.skeleton import energy
-from vitruvian.skeleton.passive import spring_lengths
+from vitruvian.skeleton import energy, spring_lengths
 from vitruvian.spatial import quaternion_product, rotation_vector
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BodySystem, Measure, Now
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 CAMERAS = (
     Camera("corner", (2.9, -4.4, 1.9), (0.0, 0.0, 0.72)),

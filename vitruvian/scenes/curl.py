@@ -23,27 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body, body_flesh, body_skin, human
 from vitruvian.anatomy.body_bellies import body_bellies
-from vitruvian.anatomy.human import human
-from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
-from vitruvian.control.computed_muscle import Gains
-from vitruvian.control.motion import load_motion
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
+from vitruvian.control import Gains, load_motion
 from vitruvian.flesh import Settings, preset, self_contact
 from vitruvian.scenes._body import RATE, STEPS, deviation, missing_metrics
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.cover import Cover
-from vitruvian.systems.fleshed import FleshedBodySystem
-from vitruvian.systems.fleshed_look import LOOKS, Look
-from vitruvian.systems.surroundings import Held
+from vitruvian.systems import BodySystem, Cover, FleshedBodySystem, Held, Look, tracking_measures, tracking_world
+from vitruvian.systems.fleshed_look import LOOKS
 from vitruvian.systems.things import dumbbell, dumbbell_mesh
-from vitruvian.systems.tracking import tracking_measures, tracking_world
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 # flesh is beyond this in x and between these in z, in the default pose [m]: cuts lie where little moves, not in the
 # armpit

@@ -16,13 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.systems.measures import Measure
-from vitruvian.systems.tank import TankState, TankSystem, volume_metrics
+from vitruvian.systems import Measure, TankState, TankSystem
+from vitruvian.systems.tank import volume_metrics
 from vitruvian.water import Tank
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 WIDTH = 0.05715  # [m]
 MARTIN_MOYCE = np.array(
@@ -42,9 +39,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         tank,
         phi,
         measures=(
-            Measure(
-                Signal("front", "m", "farthest water on the floor"), lambda now: front(now.system.tank, now.state)
-            ),
+            Measure(Signal("front", "m", "farthest water on the floor"), lambda now: front(now.system.tank, now.state)),
         ),
         cameras=(
             # close to the floor, along which the water runs

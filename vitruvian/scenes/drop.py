@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from vitruvian.mesh import sphere
-from vitruvian.systems.tank import TankSystem, body_measures, volume_metrics
+from vitruvian.systems import TankSystem
+from vitruvian.systems.tank import body_measures, volume_metrics
 from vitruvian.water import RigidBody, Tank
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 
 def build(parameters: Mapping[str, Any]) -> World:

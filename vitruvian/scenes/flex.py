@@ -11,16 +11,11 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.control.computed_muscle import Gains
-from vitruvian.control.motion import load_motion
+from vitruvian.control import Gains, load_motion
 from vitruvian.scenes._body import RATE, STEPS, missing_metrics
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.surroundings import Held
+from vitruvian.systems import BodySystem, Held, tracking_measures, tracking_world
 from vitruvian.systems.things import dumbbell, dumbbell_mesh
-from vitruvian.systems.tracking import tracking_measures, tracking_world
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 
 def build(parameters: Mapping[str, Any]) -> World:

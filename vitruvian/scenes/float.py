@@ -15,19 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.couple.still_water import StillWater
-from vitruvian.mesh import box, sphere
-from vitruvian.mesh.distance import mesh_volume
+from vitruvian.couple import StillWater
+from vitruvian.mesh import box, mesh_volume, sphere
 from vitruvian.mesh.mannequin import mannequin
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, floating_report, floating_world
 from vitruvian.spatial import transform_from_pose
-from vitruvian.systems.tank import TankSystem, body_measures
-from vitruvian.water import RigidBody, Tank
-from vitruvian.water.forces import FORCES
-from vitruvian.water.model import WATER_DENSITY
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.systems import TankSystem
+from vitruvian.systems.tank import body_measures
+from vitruvian.water import FORCES, WATER_DENSITY, RigidBody, Tank
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 BALL = 0.2  # radius [m]
 BOX = (0.5, 0.3, 0.2)  # [m]

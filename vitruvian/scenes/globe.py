@@ -13,17 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.mesh import cylinder, ellipsoid, grid_faces, join, lathe, moved, sphere, tube
-from vitruvian.mesh.outline import perimeter, resampled
+from vitruvian.mesh import cylinder, ellipsoid, grid_faces, join, lathe, moved, perimeter, resampled, sphere, tube
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import rotation_about, transform
 from vitruvian.spatial.curves import closed_spline, coastline, frames_along
-from vitruvian.systems.bones import INTEGRATORS, BonesSystem
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, Measure
+from vitruvian.systems.bones import INTEGRATORS
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 CENTRE, RADIUS = 0.95, 0.5  # height of the middle [m], radius [m]
 FLIGHT = 1.03  # aeroplanes run this much outside the globe's surface

@@ -17,22 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.skin import body_skin
+from vitruvian.anatomy import body_skin, human
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.motion import KeyMotion
-from vitruvian.couple.bone_flesh import Inertial
+from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
+from vitruvian.couple import Inertial
 from vitruvian.flesh import Embedding, Settings, embed
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.systems.cover import Cover, TrunkSlice
-from vitruvian.systems.fleshed import FleshedBodySystem, Outside
-from vitruvian.systems.fleshed_look import Look
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
+from vitruvian.systems.cover import TrunkSlice
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 TRUNK = TrunkSlice(wide=0.22, low=0.78, high=1.6, front=-0.34, back=0.3)  # the part that is simulated
 GRAVITY, STOP = 9.81, 0.1  # m/s², and how long the catch takes [s]

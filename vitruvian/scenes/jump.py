@@ -15,17 +15,11 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
-from vitruvian.control.computed_muscle import Gains
-from vitruvian.control.motion import load_motion
-from vitruvian.couple.links import Contacts
+from vitruvian.control import Gains, load_motion
+from vitruvian.couple import Contacts
 from vitruvian.scenes._body import STEPS, missing_metrics
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.tracking import tracking_measures, tracking_world
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BodySystem, Measure, Now, tracking_measures, tracking_world
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 SOLE = ((-0.01, 0.055, -0.060), (-0.035, -0.13, -0.060), (0.045, -0.11, -0.060), (0.0, -0.19, -0.058))  # left foot [m]
 CAMERAS = (

@@ -29,13 +29,8 @@ from vitruvian.scenes._leg import (
 )
 from vitruvian.skeleton import Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import inverse, log_so3, rotation_about, transform
-from vitruvian.systems.bones import BonesSystem
-from vitruvian.systems.layers import LinesLayer
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Lines, LinesFrame, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, LinesLayer, Measure, Now
+from vitruvian.world import Camera, Lines, LinesFrame, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 

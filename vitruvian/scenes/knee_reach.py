@@ -27,15 +27,10 @@ from vitruvian.scenes._leg import (
     leg_meshes,
     patella_pose,
 )
-from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, difference, joints, solve_ik
-from vitruvian.skeleton.ik import Target
+from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, Target, difference, joints, solve_ik
 from vitruvian.spatial import inverse, log_so3, rotation_about, transform, transform_from_pose
-from vitruvian.systems.bones import BonesState, BonesSystem
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesState, BonesSystem, Measure
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 

@@ -18,18 +18,13 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.mesh import box, cylinder, extrude, join, moved
-from vitruvian.mesh.outline import perimeter, resampled
+from vitruvian.mesh import box, cylinder, extrude, join, moved, perimeter, resampled
 from vitruvian.scenes._alphabet import Letter, letter
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import Se3Spline, inverse, rotation_about, transform
 from vitruvian.spatial.curves import closed_spline, frames_along
-from vitruvian.systems.bones import BonesSystem
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, Measure
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 HEIGHT, DEPTH = 0.30, 0.065  # of a letter [m]
 DENSITY = 700.0  # hardwood [kg/m³]

@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.mesh import box
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.tank import TankSystem
+from vitruvian.systems import Measure, Now, TankSystem
 from vitruvian.water import RigidBody, Tank, link_wrenches, rasterise, set_body_velocity, velocity_forces
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Signal
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
 
 PLATE = (0.06, 0.3, 0.3)  # thickness, breadth, height [m]
 

@@ -18,12 +18,8 @@ from scipy.special import ellipk
 from vitruvian.mesh import box, capsule, cylinder, join, moved, sphere
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import rotation_about, transform
-from vitruvian.systems.bones import BonesSystem
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import WIRE, Camera, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, Measure
+from vitruvian.world import WIRE, Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 BRASS = (0.80, 0.60, 0.25)
 HEIGHT = 1.5  # of the hinge [m]

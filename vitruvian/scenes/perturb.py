@@ -16,10 +16,8 @@ import numpy as np
 
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
 from vitruvian.scenes._swim_clock import ROUNDING, phase_at, phases
-from vitruvian.systems.surroundings import Push
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.systems import Push
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 Array = np.ndarray
 BACK = 10.0  # [deg] of heading, against the stroke before the shove

@@ -16,23 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.skin import body_skin
+from vitruvian.anatomy import body_skin, human
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.motion import KeyMotion
+from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface
 from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.systems.cover import Cover, TrunkSlice
-from vitruvian.systems.fleshed import FleshedBodySystem, Outside
-from vitruvian.systems.fleshed_look import Look
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
+from vitruvian.systems.cover import TrunkSlice
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 HEIGHT, RADIUS, LENGTH = 1.26, 0.025, 0.3  # of the rod [m]
 TRUNK = TrunkSlice(wide=0.2, low=0.98, high=1.58, front=-0.3, back=0.24)  # the part that is simulated

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.scenes._pair import GRAVITY, MASS, PairSystem
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 
 def build(parameters: Mapping[str, Any]) -> World:

@@ -15,17 +15,12 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.motion import load_motion
+from vitruvian.control import ComputedMuscleControl, Gains, load_motion
 from vitruvian.scenes._body import RATE, STEPS, missing_metrics
 from vitruvian.spatial import log_so3
-from vitruvian.systems.body import BODY_CAMERAS, BodySystem
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.tracking import tracking_measures
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Report, Scene
-from vitruvian.world.stage import Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BodySystem, Measure, Now, tracking_measures
+from vitruvian.systems.body import BODY_CAMERAS
+from vitruvian.world import Recording, Report, Scene, Signal, World
 
 FRONT = {"Rb3_l": (0.060, -0.133, -0.078), "Rb7_l": (0.087, -0.161, -0.134)}  # front ends in the ribs' frames [m]
 FULL_BREATH = {"Rb3": 11.0, "Rb7": 7.0}  # pump-handle turn from rest to total capacity [degrees], Wilson 1987
@@ -58,7 +53,9 @@ def build(parameters: Mapping[str, Any]) -> World:
         Measure(Signal("height", "m", "front ends", ("rib 3", "rib 7", "sternum")), rise),
         Measure(Signal("effort", "1", "mean activation", ("external", "internal")), effort),
     ]
-    simulation = BodySystem(body, motion.sample(0.0)[0], measures=measures, cameras=(BODY_CAMERAS[3], *BODY_CAMERAS[:3]))
+    simulation = BodySystem(
+        body, motion.sample(0.0)[0], measures=measures, cameras=(BODY_CAMERAS[3], *BODY_CAMERAS[:3])
+    )
     weight = np.where(np.isin(np.arange(m.n_muscles), [*outer, *inner]), 1.0, SPARED)
     controller = ComputedMuscleControl(
         body, simulation.stepper.twin(), motion, Gains(rate=parameters["rate"], sensor_lag=0.0), weight=weight

@@ -30,13 +30,8 @@ from vitruvian.scenes._shoulder import (
 )
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, bone_poses, joints, spring_lengths
 from vitruvian.spatial import quaternion_from_rotation, rotation_between, transform, transform_from_pose
-from vitruvian.systems.bones import BonesSystem
-from vitruvian.systems.layers import LinesLayer
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Lines, LinesFrame, Mesh, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, LinesLayer, Measure, Now
+from vitruvian.world import Camera, Lines, LinesFrame, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 

@@ -15,13 +15,10 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.tank import TankSystem, volume_metrics
+from vitruvian.systems import Measure, Now, TankSystem
+from vitruvian.systems.tank import volume_metrics
 from vitruvian.water import Tank
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Signal
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
 
 
 def exact_period(length: float, depth: float, gravity: float = 9.81) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.control import Controls, honoured
 from vitruvian.control.rhythm import (
     GROUPS,
     LengthCycle,
@@ -28,14 +28,10 @@ from vitruvian.control.rhythm import (
     length_cycle,
     load_stroke,
 )
-from vitruvian.couple.state import BodyState
+from vitruvian.couple import BodyState
 from vitruvian.muscle import lengths
-from vitruvian.systems.layers import Drawn, body_layers
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Drawn, Measure, Now, body_layers
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 FIRST_LENGTH = 0.2  # [m] Si 2013, section 4.2

@@ -25,11 +25,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
-from vitruvian.systems.lanes import LanesController, LaneSignal, LanesSystem
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.systems import LanesController, LaneSignal, LanesSystem
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 DOCUMENTS = {
     "cpg": 0.973,

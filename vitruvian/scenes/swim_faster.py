@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.control.swim.pilot import rate
+from vitruvian.control.swim import rate
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
 from vitruvian.scenes._swim_clock import cycle_times, mean_speed, phase_at
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 SLID = 0.98  # of the rate asked for, from which on he is counted as having it
 

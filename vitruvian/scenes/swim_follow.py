@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
-from vitruvian.control.swim.pilot import Pilot, Pool
+from vitruvian.anatomy import Body
+from vitruvian.control.swim import Pilot, Pool
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Signal
-from vitruvian.world.world import World
+from vitruvian.systems import Measure, Now
+from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
 
 SECONDS = 12.0
 LOOK = 0.05  # [s] between looks at the ball's way; it moves at 2 m/s at most

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.control.swim.pilot import stroke
+from vitruvian.control.swim import stroke
 from vitruvian.scenes._swim import BAND, PARAMETERS, QUALITIES, stroke_world, swim_report
 from vitruvian.scenes._swim_clock import cycle_times, mean_speed, phase_at, speeds_between
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 SMOOTH = 1e-9  # [m, m/s] by which no wanted length and no rate of one may leap: rounding
 

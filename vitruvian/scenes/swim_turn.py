@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
-from vitruvian.control.swim.pilot import ARMS, Pilot, heading
+from vitruvian.anatomy import Body
+from vitruvian.control.swim import Pilot, heading
+from vitruvian.control.swim.pilot import ARMS
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world, swim_report
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.world import World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 CLOSE = 15.0  # [deg]
 

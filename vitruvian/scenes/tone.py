@@ -25,31 +25,29 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import arm
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body, arm, body_flesh, body_skin, human
 from vitruvian.anatomy.body_bellies import body_bellies
-from vitruvian.anatomy.human import human
-from vitruvian.anatomy.skin import body_skin
-from vitruvian.anatomy.skin_flesh import QUALITY_SPACING, body_flesh
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.motion import KeyMotion
-from vitruvian.control.poses import pose
+from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
+from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion, pose
 from vitruvian.flesh import Settings, preset
 from vitruvian.mesh.section import section_area
 from vitruvian.scenes._body import STEPS
 from vitruvian.scenes._shape import shape_parameters, skin_shape
-from vitruvian.systems.body import BodySystem
-from vitruvian.systems.cover import Cover
-from vitruvian.systems.fleshed import FleshedBodySystem
-from vitruvian.systems.fleshed_look import LOOKS, Look
-from vitruvian.systems.lanes import LanesController, LanesSystem
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.surroundings import Held, Push
+from vitruvian.systems import (
+    BodySystem,
+    Cover,
+    FleshedBodySystem,
+    Held,
+    LanesController,
+    LanesSystem,
+    Look,
+    Measure,
+    Now,
+    Push,
+)
+from vitruvian.systems.fleshed_look import LOOKS
 from vitruvian.systems.things import dumbbell, dumbbell_mesh
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 Array = np.ndarray
 APART = 0.95  # [m] between the bodies

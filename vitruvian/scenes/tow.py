@@ -20,13 +20,9 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
-from vitruvian.systems.measures import Measure, Now
-from vitruvian.systems.tank import TankState, TankSystem
+from vitruvian.systems import Measure, Now, TankState, TankSystem
 from vitruvian.water import RigidBody, Tank, follow
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Signal
-from vitruvian.world.world import World
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 PASSIVE_DRAG = 23.5  # [N s^2/m^2], people towed prone
 SLOWEST, FASTEST = 0.1, 4.0  # [m/s]

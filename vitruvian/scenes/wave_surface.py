@@ -21,13 +21,8 @@ import numpy as np
 from vitruvian.mesh import capsule, grid_faces, sphere
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import basis, transform_from_pose, uniform_knots
-from vitruvian.systems.bones import BonesSystem
-from vitruvian.systems.layers import SurfaceLayer
-from vitruvian.systems.measures import Measure
-from vitruvian.world.recording import Recording
-from vitruvian.world.scene import Parameter, Report, Scene
-from vitruvian.world.stage import Camera, Mesh, Signal, Surface, SurfaceFrame
-from vitruvian.world.world import World
+from vitruvian.systems import BonesSystem, Measure, SurfaceLayer
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, Surface, SurfaceFrame, World
 
 Array = np.ndarray
 

@@ -17,8 +17,17 @@ from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints import CurveSpline, SurfaceSpline
-from vitruvian.spatial import basis, inverse, log_so3, rotation_about, transform, uniform_knots
-from vitruvian.spatial.fit import CurveFit, fit_curve, natural_coordinates
+from vitruvian.spatial import (
+    CurveFit,
+    basis,
+    fit_curve,
+    inverse,
+    log_so3,
+    natural_coordinates,
+    rotation_about,
+    transform,
+    uniform_knots,
+)
 
 Array = np.ndarray
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from vitruvian.mesh.normals import vertex_normals
+from vitruvian.mesh import vertex_normals
 
 Array = np.ndarray
 MIXED = 6  # vertices of the skin that a point takes its correction from

@@ -30,12 +30,13 @@ from vitruvian.systems.layers import (
 )
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push
-from vitruvian.systems.swimmer import SwimmerPreview, SwimmerSystem, SwimState, pool
+from vitruvian.systems.swimmer import POOL, SwimmerPreview, SwimmerSystem, SwimState, pool
 from vitruvian.systems.tank import TankState, TankSystem
 from vitruvian.systems.tissue import TissueState, TissueSystem
 from vitruvian.systems.tracking import tracking_measures, tracking_world
 
 __all__ = [
+    "POOL",
     "BodiesLayer",
     "BodySystem",
     "BonesState",

@@ -14,18 +14,14 @@ import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.anatomy.fingers import gripping
-from vitruvian.control.controls import Controls, honoured
-from vitruvian.couple.books import Book
-from vitruvian.couple.links import Contacts
-from vitruvian.couple.state import BodyState
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.torques import JointTorques
+from vitruvian.control import Controls, honoured
+from vitruvian.couple import BodyState, BodyStepper, Book, Contacts, JointTorques
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.systems.layers import Drawn, body_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
-from vitruvian.world.stage import Camera, Mesh, Signal
+from vitruvian.world import Camera, Mesh, Signal
 
 Array = np.ndarray
 BODY_CAMERAS = (

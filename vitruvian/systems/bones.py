@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.control import Controls, honoured
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import (
     Skeleton,
@@ -31,7 +31,7 @@ from vitruvian.skeleton.evaluate import F, U
 from vitruvian.spatial import pose_from_transform
 from vitruvian.systems.layers import BodiesLayer, Drawn, Layer
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import Camera, Mesh, Signal
+from vitruvian.world import Camera, Mesh, Signal
 
 Array = np.ndarray
 Drive = Callable[[float], tuple[float, float, float]]  # time [s] -> coordinate, velocity, acceleration

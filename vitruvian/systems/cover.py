@@ -14,12 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.bound_skin import bound_skin
+from vitruvian.anatomy import Body, BodyFlesh, Skin, SkinShape, body_flesh, bound_skin
 from vitruvian.anatomy.fingers import finger_names
-from vitruvian.anatomy.skin import Skin
-from vitruvian.anatomy.skin_data import SkinShape
-from vitruvian.anatomy.skin_flesh import BodyFlesh, body_flesh
 from vitruvian.flesh import Drape, Embedding, FleshModel, embed, preset
 from vitruvian.flesh.drape import CELLS
 from vitruvian.skeleton import bone_poses

@@ -12,20 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import Body
-from vitruvian.anatomy.bellies import Belly
-from vitruvian.anatomy.skin_flesh import BodyFlesh
-from vitruvian.couple.bone_flesh import Inertial
-from vitruvian.couple.muscle_flesh import MuscleFlesh, WrapState
-from vitruvian.couple.state import BodyState
-from vitruvian.couple.torques import JointTorques
+from vitruvian.anatomy import Belly, Body, BodyFlesh
+from vitruvian.couple import BodyState, Inertial, JointTorques, MuscleFlesh, WrapState
 from vitruvian.flesh import Contact, Loads, SelfContact, Settings, tissue_volume
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.cover import Cover
 from vitruvian.systems.fleshed_look import Look, flesh_layers
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import Signal
+from vitruvian.world import Signal
 
 Array = np.ndarray
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.anatomy.bellies import Belly
+from vitruvian.anatomy import Belly
 from vitruvian.flesh import embed, lattice_surface
 from vitruvian.skin import Under
 from vitruvian.systems.layers import (
@@ -22,8 +22,7 @@ from vitruvian.systems.layers import (
     tissue_values,
 )
 from vitruvian.systems.measures import Now
-from vitruvian.world.scene import Parameter
-from vitruvian.world.stage import MUSCLE, SKIN, WIRE, Lines, LinesFrame, Mesh, Surface, SurfaceFrame
+from vitruvian.world import MUSCLE, SKIN, WIRE, Lines, LinesFrame, Mesh, Parameter, Surface, SurfaceFrame
 
 if TYPE_CHECKING:
     from vitruvian.systems.fleshed import FleshedBodySystem

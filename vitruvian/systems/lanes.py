@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.control.controls import Controls
+from vitruvian.control import Controls
 from vitruvian.errors import InputError
 from vitruvian.systems.layers import Drawn
-from vitruvian.world.stage import Camera, Frame, LinesFrame, Signal, Stage, SurfaceFrame
+from vitruvian.world import Camera, Frame, LinesFrame, Signal, Stage, SurfaceFrame
 
 Array = np.ndarray
 
@@ -75,7 +75,14 @@ class LanesSystem:
             lines += [replace(s, name=call(s.name)) for s in part.lines]
             signals += self._declared(lane, part.signals)
         return Stage(
-            tuple(bodies), tuple(meshes), tuple(surfaces), tuple(lines), tuple(points), tuple(signals), self.cameras, None
+            tuple(bodies),
+            tuple(meshes),
+            tuple(surfaces),
+            tuple(lines),
+            tuple(points),
+            tuple(signals),
+            self.cameras,
+            None,
         )
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:

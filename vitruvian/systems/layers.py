@@ -13,24 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy import Body
-from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.anatomy import Body, bone_surfaces
 from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
 from vitruvian.muscle import path_points
 from vitruvian.systems.measures import Measure, Now, read
 from vitruvian.water import Tank, spray_surface, surface_mesh
-from vitruvian.world.stage import (
-    WATER,
-    Camera,
-    Frame,
-    Lines,
-    LinesFrame,
-    Mesh,
-    Points,
-    Stage,
-    Surface,
-    SurfaceFrame,
-)
+from vitruvian.world import WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 SPRAY = (0.75, 0.87, 0.95)
@@ -218,9 +206,7 @@ def water_layers(tank: Tank, *, closed: bool = False, opacity: float = 0.45) -> 
 
     def spray(now: Now) -> SurfaceFrame:
         water = now.state.water
-        return SurfaceFrame(
-            *spray_surface(water.spray, water.spray_volume, 2.0 * tank.cell, finest=0.2 * tank.cell)
-        )
+        return SurfaceFrame(*spray_surface(water.spray, water.spray_volume, 2.0 * tank.cell, finest=0.2 * tank.cell))
 
     return [
         SurfaceLayer(

@@ -1,6 +1,6 @@
 """What is measured of a system at each instant: one kind of measure for all of them.
 
-    Measure(Signal("height", "m", "height of the hand"), lambda now: now.point("Ha_l")[2])
+Measure(Signal("height", "m", "height of the hand"), lambda now: now.point("Ha_l")[2])
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from vitruvian.skeleton import Skeleton, bone_poses, centre_of_mass, centroidal_momentum
-from vitruvian.world.stage import Signal
+from vitruvian.world import Signal
 
 Array = np.ndarray
 Found = TypeVar("Found")

@@ -17,15 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import Body
-from vitruvian.anatomy.skin_flesh import BodyFlesh
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.anatomy import Body, BodyFlesh
+from vitruvian.control import Controls, honoured
 from vitruvian.control.rhythm import muscle_groups
-from vitruvian.couple.body_water import BodyInWater, Drive, Wading
-from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
-from vitruvian.couple.state import SwimmerState
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.still_water import StillWater
+from vitruvian.couple import BodyInWater, BodyStepper, Drive, FleshMotion, FleshSkin, StillWater, SwimmerState, Wading
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder
 from vitruvian.skeleton import bone_poses, centre_of_mass
@@ -35,10 +30,9 @@ from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Push, add_pushes
 from vitruvian.systems.swimmer_room import check_room
 from vitruvian.systems.swimmer_signals import Calm, parts_of, swim_measures
-from vitruvian.water import Tank, WaterState, fill, follow
+from vitruvian.water import FORCES, Tank, WaterState, fill, follow
 from vitruvian.water import step as step_water
-from vitruvian.water.forces import FORCES
-from vitruvian.world.stage import SKIN, WATER, Camera, Mesh, Points, Surface, SurfaceFrame
+from vitruvian.world import SKIN, WATER, Camera, Mesh, Points, Surface, SurfaceFrame
 
 Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
@@ -139,9 +133,7 @@ class SwimmerSystem(Drawn):
         if isinstance(self.water, Tank):
             assert state.water is not None
             # whether he still has room is asked below, in his own words
-            step_water(
-                self.water, state.water, dt, mechanism=wading, body=state, forces=self.forces, beyond_walls=True
-            )
+            step_water(self.water, state.water, dt, mechanism=wading, body=state, forces=self.forces, beyond_walls=True)
             self._follow(state, wading, time + dt)
         else:
             wading.still(self.water, time, dt)
@@ -220,7 +212,9 @@ class SwimmerSystem(Drawn):
             layers += water_layers(self.water)
         else:
             sheet = Surface("water", None, layer="water", colour=WATER, opacity=0.45)
-            layers.append(SurfaceLayer(sheet, lambda now: SurfaceFrame(*_sheet(centre_of_mass(now.skeleton, now.q), self.level))))
+            layers.append(
+                SurfaceLayer(sheet, lambda now: SurfaceFrame(*_sheet(centre_of_mass(now.skeleton, now.q), self.level)))
+            )
         marks = self.marks
         if marks is not None:
             points = Points("marks", radius=0.1, layer="marks", colour=(0.9, 0.3, 0.1))

@@ -10,7 +10,7 @@ import numpy as np
 from vitruvian.control.rhythm import GROUPS
 from vitruvian.skeleton import centre_of_mass, centroidal_momentum, energy
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import Signal
+from vitruvian.world import Signal
 
 Array = np.ndarray
 LIPS = np.array([0.0, -0.10, -0.03, 1.0])  # [m] in the jaw's frame, on the skin

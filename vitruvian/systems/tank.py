@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.control import Controls, honoured
 from vitruvian.spatial import pose_from_transform, transform
 from vitruvian.systems.layers import BodiesLayer, Drawn, LinesLayer, water_layers
 from vitruvian.systems.measures import Measure, Now
@@ -29,8 +29,8 @@ from vitruvian.water import (
     step,
     water_volume,
 )
-from vitruvian.world.recording import Recording
-from vitruvian.world.stage import WIRE, Camera, Colour, Lines, LinesFrame, Mesh, Signal
+from vitruvian.world import WIRE, Camera, Lines, LinesFrame, Mesh, Recording, Signal
+from vitruvian.world.stage import Colour
 
 Array = np.ndarray
 DRY = (0.86, 0.53, 0.24)
@@ -134,7 +134,9 @@ def _put_right(now: Now) -> float:
 
 MEASURES = (
     Measure(Signal("volume", "m^3", "water in the tank, spray included"), lambda now: now.once(_held)),
-    Measure(Signal("volume_error", "", "volume lost or gained, relative"), lambda now: _share(now.once(_held), now) - 1.0),
+    Measure(
+        Signal("volume_error", "", "volume lost or gained, relative"), lambda now: _share(now.once(_held), now) - 1.0
+    ),
     Measure(
         Signal("mended", "", "volume put right so far where markers saw it vanish or appear, relative"),
         lambda now: _share(now.state.water.mended_net, now),
@@ -144,7 +146,8 @@ MEASURES = (
         lambda now: _share(now.state.water.shifted_net, now),
     ),
     Measure(
-        Signal("put_right", "", "sizes of all corrections of the volume so far, whatever their sign, relative"), _put_right
+        Signal("put_right", "", "sizes of all corrections of the volume so far, whatever their sign, relative"),
+        _put_right,
     ),
     Measure(Signal("spray", "m^3", "water in flight"), lambda now: spray_total(now.state.water)),
     Measure(

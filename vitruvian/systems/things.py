@@ -7,7 +7,7 @@ import numpy as np
 from vitruvian.mesh import cylinder, join, moved
 from vitruvian.skeleton import Inertia
 from vitruvian.spatial import transform
-from vitruvian.world.stage import Mesh
+from vitruvian.world import Mesh
 
 STEEL = (0.33, 0.35, 0.38)
 GRIP = np.array([0.085, -0.030, 0.0])  # centre of a gripped bar in the left hand's frame [m]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vitruvian.control.controls import Controls, honoured
+from vitruvian.control import Controls, honoured
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh import (
     FleshModel,
@@ -28,7 +28,7 @@ from vitruvian.flesh import (
 )
 from vitruvian.systems.layers import BodiesLayer, Drawn, SurfaceLayer, tissue_surface, tissue_values
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import SKIN, WIRE, Camera, Mesh, Signal, Surface, SurfaceFrame
+from vitruvian.world import SKIN, WIRE, Camera, Mesh, Signal, Surface, SurfaceFrame
 
 Array = np.ndarray
 LoadsAt = Callable[[float], Loads]

@@ -1,6 +1,6 @@
 """A body that follows a motion by its muscles: the world, and the measures that tell how well.
 
-    world = tracking_world(BodySystem(body, motion.sample(0.0)[0]), motion)
+world = tracking_world(BodySystem(body, motion.sample(0.0)[0]), motion)
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from vitruvian.anatomy import Body
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains, tracking_error
-from vitruvian.control.motion import Motion
+from vitruvian.control import ComputedMuscleControl, Gains, Motion, tracking_error
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world.stage import Signal
-from vitruvian.world.world import World
+from vitruvian.world import Signal, World
 
 Array = np.ndarray
 FRAME_RATE = 60.0  # [1/s]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vitruvian.anatomy.human import human
+from vitruvian.anatomy import human
 from vitruvian.exchange.agreement import mjcf_agreement, osim_agreement
 from vitruvian.verify.book import Claim, Finding, worst
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import human
-from vitruvian.anatomy.skin import body_skin, bones_outside, world_bones
-from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial, world_momenta
+from vitruvian.anatomy import body_skin, human
+from vitruvian.anatomy.skin import bones_outside, world_bones
+from vitruvian.couple import BoneFlesh, BoneFleshState, Inertial
+from vitruvian.couple.bone_flesh import world_momenta
 from vitruvian.flesh import (
     FleshSolver,
     FleshState,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.couple.bone_flesh import BoneFlesh
+from vitruvian.couple import BoneFlesh
 from vitruvian.flesh import Settings, attach, build_flesh, lattice_from_level_set, preset, sample_surface
 from vitruvian.mesh import capsule
 from vitruvian.skeleton import Inertia, SkeletonBuilder, bone_poses, joints

@@ -6,15 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import body_flesh, human
 from vitruvian.anatomy.skin import bone_level_set
-from vitruvian.anatomy.skin_flesh import body_flesh
-from vitruvian.couple.bone_flesh import BoneFlesh
+from vitruvian.couple import BoneFlesh
 from vitruvian.errors import Diverged
 from vitruvian.flesh import Loads, embed, self_contact
 from vitruvian.flesh.lattice import wholly_inside
-from vitruvian.mesh import capsule
-from vitruvian.mesh.levelset import isosurface, mesh_level_set
+from vitruvian.mesh import capsule, isosurface, mesh_level_set
 from vitruvian.mesh.overlap import overlap_parts
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_product

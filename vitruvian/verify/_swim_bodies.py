@@ -6,16 +6,14 @@ from functools import cache
 
 import numpy as np
 
-from vitruvian.anatomy import Body, human
-from vitruvian.anatomy.bound_skin import bound_skin
-from vitruvian.anatomy.density import balanced, breathing_skin, buoyancy
+from vitruvian.anatomy import Body, balanced, bound_skin, breathing_skin, buoyancy, human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.couple.still_water import StillWater
+from vitruvian.couple import StillWater
 from vitruvian.skeleton import bone_poses
 from vitruvian.skin import BoundSkin
-from vitruvian.systems.swimmer import SwimmerSystem
+from vitruvian.systems import SwimmerSystem
 from vitruvian.water import Tank
-from vitruvian.world.world import World
+from vitruvian.world import World
 
 Array = np.ndarray
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
-from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, StrokeMotion, load_stroke, stroke_names
 from vitruvian.control.rhythm.decode import LengthReader
 from vitruvian.scenes import find
 from vitruvian.verify.book import Finding, worst
-from vitruvian.world.parameters import scene_parameters
+from vitruvian.world import scene_parameters
 
 Array = np.ndarray
 LIMBS = ("Hu", "Ul", "Rad", "Ha", "Fe", "Tfp", "Fo")

@@ -18,16 +18,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from vitruvian.anatomy.density import buoyancy
+from vitruvian.anatomy import buoyancy
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.swim.course import CourseActuation
-from vitruvian.systems.swimmer import SwimmerSystem, pool
+from vitruvian.control.swim import CourseActuation
+from vitruvian.systems import SwimmerSystem, pool
 from vitruvian.verify._swim_bodies import lying_human
 from vitruvian.verify.book import Finding, worst
-from vitruvian.water import Tank, WaterState
-from vitruvian.water.forces import buoyancy_correction
-from vitruvian.water.pressure import THETA_MIN, Boundary, Projection
-from vitruvian.world.world import World
+from vitruvian.water import Boundary, Projection, Tank, WaterState, buoyancy_correction
+from vitruvian.water.pressure import THETA_MIN
+from vitruvian.world import World
 
 Array = np.ndarray
 CELL = 0.08  # [m]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.density import LUNGS, buoyancy
+from vitruvian.anatomy import LUNGS, buoyancy
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.swim.course import CourseActuation
-from vitruvian.couple.still_water import StillWater
-from vitruvian.systems.swimmer import SwimmerSystem, pool
+from vitruvian.control.swim import CourseActuation
+from vitruvian.couple import StillWater
+from vitruvian.systems import SwimmerSystem, pool
 from vitruvian.systems.swimmer_signals import momentum_gaps
 from vitruvian.verify._swim_bodies import displaced, let_go, lying_human
 from vitruvian.verify.book import Finding
-from vitruvian.world.world import World
+from vitruvian.world import World
 
 Array = np.ndarray
 SECONDS = 10.0  # until a body that lets go floats quietly in still water

@@ -11,13 +11,13 @@ from vitruvian.spatial import rotation_about
 from vitruvian.verify._water_common import DT, RHO, SIZES, Array, G, solid, still
 from vitruvian.verify.book import Finding, claim, worst
 from vitruvian.water import (
+    FORCES,
     RigidBodies,
     Tank,
     fill,
     project,
     step,
 )
-from vitruvian.water.forces import FORCES
 
 LOW, TALL = (0.4, 0.3, 0.16), (0.4, 0.16, 0.24)  # boxes with the metacentre above and below their mass [m]
 TILT = 8.0  # degrees at which they are let go

@@ -7,11 +7,8 @@ from functools import cache
 import numpy as np
 from scipy.integrate import quad
 
-from vitruvian.couple.body_water import BodyInWater
-from vitruvian.couple.bone_parts import BonePart, BoneParts
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.mesh import box, capsule, sphere
-from vitruvian.mesh.distance import mesh_volume
+from vitruvian.couple import BodyInWater, BodyStepper, BonePart, BoneParts
+from vitruvian.mesh import box, capsule, mesh_volume, sphere
 from vitruvian.muscle import MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
 from vitruvian.spatial import exp_so3, transform

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from vitruvian.scenes.dam_break import WIDTH, compare_front, front
-from vitruvian.systems.tank import TankState
+from vitruvian.systems import TankState
 from vitruvian.verify._water_common import Array
 from vitruvian.verify.book import Finding, claim, worst
 from vitruvian.water import (

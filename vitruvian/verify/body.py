@@ -14,16 +14,20 @@ from scipy.optimize import minimize
 
 from vitruvian.anatomy import Body, arm, human
 from vitruvian.anatomy.tables import load_tables, mirrored
-from vitruvian.control.activation import ActivationSolver, TorqueMap
+from vitruvian.control import (
+    HANGING,
+    ActivationSolver,
+    ComputedMuscleControl,
+    Gains,
+    InverseDynamics,
+    Relaxer,
+    load_motion,
+    pose,
+)
+from vitruvian.control.activation import TorqueMap
 from vitruvian.control.coactivation import Warm, activate
-from vitruvian.control.computed_muscle import ComputedMuscleControl, Gains
-from vitruvian.control.inverse import InverseDynamics
-from vitruvian.control.motion import load_motion
-from vitruvian.control.poses import HANGING, pose
-from vitruvian.control.relax import Relaxer
-from vitruvian.couple.state import BodyState
+from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.couple.step import joint_terms
-from vitruvian.couple.stepper import BodyStepper
 from vitruvian.errors import MissingExtra
 from vitruvian.muscle import lengths, moment_arms
 from vitruvian.skeleton import (
@@ -324,9 +328,7 @@ def _problems(count: int) -> list[tuple[TorqueMap, Array, Array]]:
             "chest": [rng.uniform(0, 15), rng.uniform(-5, 5), 0],
             "head": [rng.uniform(0, 15), 0, rng.uniform(-15, 15)],
         }
-        demand = inverse.demand(
-            body.at_rest(relaxer.rest(pose(body, table))), np.zeros(body.skeleton.n_v), 2e-3
-        )
+        demand = inverse.demand(body.at_rest(relaxer.rest(pose(body, table))), np.zeros(body.skeleton.n_v), 2e-3)
         out.append((demand.map, demand.torque, rng.uniform(0.8, 1.25, body.muscles.n_muscles)))
     return out
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from vitruvian.anatomy import Body, human
-from vitruvian.control.strength import StrengthTest, strength, strength_tests
+from vitruvian.control import strength_tests
+from vitruvian.control.strength import StrengthTest, strength
 from vitruvian.verify.book import Claim, Finding, claim
 
 NEAR = {"neck": 3.0, "trunk": 1.25}  # factor on the band; others 1.15

@@ -17,11 +17,7 @@ import numpy as np
 from vitruvian.errors import Diverged
 from vitruvian.scenes import all_scenes
 from vitruvian.verify.book import Finding, claim
-from vitruvian.world.parameters import scene_parameters
-from vitruvian.world.recording import Recording
-from vitruvian.world.run import run_world
-from vitruvian.world.stage import Frame, Signal, Stage
-from vitruvian.world.world import World
+from vitruvian.world import Frame, Recording, Signal, Stage, World, run_world, scene_parameters
 
 SECONDS = 20.0
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import unknown_name
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
 

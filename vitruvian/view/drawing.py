@@ -13,11 +13,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.errors import unknown_name
-from vitruvian.mesh.normals import UP, vertex_normals
-from vitruvian.mesh.tubes import Tubes
+from vitruvian.mesh import Tubes, vertex_normals
+from vitruvian.mesh.normals import UP
 from vitruvian.view import normals
 from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
-from vitruvian.world.stage import Frame, Lines, Mesh, Points, Stage, Surface
+from vitruvian.world import Frame, Lines, Mesh, Points, Stage, Surface
 
 Array = np.ndarray
 

@@ -14,7 +14,7 @@ from vitruvian.mesh.tubes import spindle_profile
 from vitruvian.view.browser import bytes_of, opacity_of, plain
 from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
 from vitruvian.view.drawing import LinesPart
-from vitruvian.world.stage import Frame, Lines
+from vitruvian.world import Frame, Lines
 
 Array = np.ndarray
 

@@ -22,7 +22,7 @@ import numpy as np
 from vitruvian.view.camera import bounds_of
 from vitruvian.view.drawing import Model
 from vitruvian.view.page import Page
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
 

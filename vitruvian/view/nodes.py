@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from vitruvian.mesh.normals import UP, vertex_normals
+from vitruvian.mesh import vertex_normals
+from vitruvian.mesh.normals import UP
 from vitruvian.view.browser import OPEN, bytes_of, opacity_of, plain, siding, split_at_creases
 from vitruvian.view.colour import colour_map, linear_from_srgb
 from vitruvian.view.glb import coloured_surface
-from vitruvian.world.stage import Frame, Mesh, Points, Surface
+from vitruvian.world import Frame, Mesh, Points, Surface
 
 Array = np.ndarray
 

@@ -25,7 +25,7 @@ from vitruvian.view.page_cameras import PageCameras
 from vitruvian.view.plots import Plots
 from vitruvian.view.raster.shadow import light_axes
 from vitruvian.view.server import start_server
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.view.camera import FIELD_OF_VIEW, Bounds, auto_view, pinhole
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
 

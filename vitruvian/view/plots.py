@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.world.stage import Signal
+from vitruvian.world import Signal
 
 Array = np.ndarray
 

@@ -24,11 +24,11 @@ from vitruvian.view.overlay import write_over
 from vitruvian.view.raster.frame import Setting, draw
 from vitruvian.view.raster.types import AIR
 from vitruvian.view.sea import open_water, surround
-from vitruvian.world.stage import Frame
+from vitruvian.world import Frame
 from vitruvian.world.whole_file import check_writable, whole_file
 
 if TYPE_CHECKING:
-    from vitruvian.world.recording import Recording
+    from vitruvian.world import Recording
 
 Array = np.ndarray
 

@@ -17,7 +17,7 @@ from vitruvian.view.colour import linear_from_srgb
 from vitruvian.view.drawing import Drawing, Triangles, join
 from vitruvian.view.raster.types import AIR, Medium
 from vitruvian.view.raster.water import DEPTH
-from vitruvian.world.stage import Frame, Stage, Surface
+from vitruvian.world import Frame, Stage, Surface
 
 Array = np.ndarray
 FAR = 60.0  # [m] to which the calm sheet goes on

@@ -22,10 +22,10 @@ from vitruvian.view.drawing import Model
 from vitruvian.view.memory import one_frame
 from vitruvian.view.page import Page
 from vitruvian.view.server import wait_for_stop
-from vitruvian.world.stage import Frame, Stage
+from vitruvian.world import Frame, Stage
 
 if TYPE_CHECKING:
-    from vitruvian.world.recording import Recording
+    from vitruvian.world import Recording
 
 Array = np.ndarray
 

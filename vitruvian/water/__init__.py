@@ -3,31 +3,33 @@
 from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import Mechanism, RigidBodies, RigidBody, RigidState
 from vitruvian.water.distance import redistance
-from vitruvian.water.forces import buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
+from vitruvian.water.filling import fill
+from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
-from vitruvian.water.solids import Links, WetSurface, WetShape, rasterise, set_body_velocity
+from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
 from vitruvian.water.state import WaterState, spray_total
-from vitruvian.water.step import StepResult, fill, largest_substep, step
+from vitruvian.water.step import StepResult, largest_substep, step
 from vitruvian.water.surface import surface_mesh
 from vitruvian.water.volume import surface_area, water_volume
 from vitruvian.water.window import check_inside, follow, move_window
 
 __all__ = [
+    "FORCES",
     "WATER_DENSITY",
-    "RigidState",
     "Boundary",
     "Links",
     "Mechanism",
     "Projection",
     "RigidBodies",
     "RigidBody",
-    "WetSurface",
-    "WetShape",
+    "RigidState",
     "StepResult",
     "Tank",
     "WaterState",
+    "WetShape",
+    "WetSurface",
     "buoyancy_correction",
     "check_inside",
     "depths",

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.distance import mesh_volume, topology
+from vitruvian.mesh import mesh_volume, topology
 from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_quaternion
-from vitruvian.water.solids import Links, WetSurface, WetShape
+from vitruvian.water.solids import Links, WetShape, WetSurface
 
 Array = np.ndarray
 RECOVERY = 0.1  # part of a wall's penetration that a sub-step takes back

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.mesh.distance import Topology, mesh_distance
+from vitruvian.mesh import Topology, mesh_distance
 from vitruvian.water.fractions import open_fractions
 
 Array = np.ndarray

@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
-from vitruvian.mesh.distance import Topology, closest_on_triangle, topology
+from vitruvian.mesh import Topology, topology
+from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.water.boundary_rows import boundary_rows
 from vitruvian.water.model import Tank
 from vitruvian.water.placing import BAND, Placed, meet, place

@@ -8,19 +8,45 @@ Stage, Frame    what can be seen, and what is seen now (`world.stage`)
 Scene           an experiment: parameters, a world, checks (`world.scene`)
 """
 
+from vitruvian.world.parameters import scene_parameters
 from vitruvian.world.recorder import Recorder
 from vitruvian.world.recording import Recording
-from vitruvian.world.run import RunResult, run_world
+from vitruvian.world.run import RunResult, Watcher, run_world
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.simulation import Controller, Simulation
-from vitruvian.world.stage import Camera, Frame, Signal, Stage
+from vitruvian.world.stage import (
+    BONE,
+    MUSCLE,
+    SKIN,
+    WATER,
+    WIRE,
+    Camera,
+    Frame,
+    Lines,
+    LinesFrame,
+    Mesh,
+    Points,
+    Signal,
+    Stage,
+    Surface,
+    SurfaceFrame,
+)
 from vitruvian.world.world import World
 
 __all__ = [
+    "BONE",
+    "MUSCLE",
+    "SKIN",
+    "WATER",
+    "WIRE",
     "Camera",
     "Controller",
     "Frame",
+    "Lines",
+    "LinesFrame",
+    "Mesh",
     "Parameter",
+    "Points",
     "Recorder",
     "Recording",
     "Report",
@@ -29,6 +55,10 @@ __all__ = [
     "Signal",
     "Simulation",
     "Stage",
+    "Surface",
+    "SurfaceFrame",
+    "Watcher",
     "World",
     "run_world",
+    "scene_parameters",
 ]

@@ -1,7 +1,8 @@
 """One more muscle on the human: an iliacus of the left side makes the bending of the hip stronger."""
 
 import vitruvian as vt
-from vitruvian.control.strength import strength, strength_tests
+from vitruvian.control import strength_tests
+from vitruvian.control.strength import strength
 
 body = vt.human()
 path = [("Pel", (0.10, -0.03, 1.12)), ("Pel", (0.075, -0.085, 1.02)), ("Fe_l", (0.12, -0.01, 0.93))]

@@ -9,9 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import Diverged
-from vitruvian.world.run import run_world
-from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
-from vitruvian.world.world import World
+from vitruvian.world import (
+    Camera,
+    Frame,
+    Lines,
+    LinesFrame,
+    Mesh,
+    Points,
+    Signal,
+    Stage,
+    Surface,
+    SurfaceFrame,
+    World,
+    run_world,
+)
 
 
 @dataclass

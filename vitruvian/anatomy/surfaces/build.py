@@ -19,8 +19,8 @@ from vitruvian.anatomy.surfaces.landmarks import Landmarks, table_landmarks
 from vitruvian.anatomy.surfaces.shaping import Shape, joined, mirrored
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import MissingExtra
+from vitruvian.mesh import capsule
 from vitruvian.mesh.packages import myo_sim_folder
-from vitruvian.mesh.shapes import capsule
 from vitruvian.skeleton import Skeleton, bone_poses
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vitruvian.anatomy.surfaces.landmarks import Landmarks
 from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.anatomy.surfaces.shaping import Shape, coarsened, joined
 from vitruvian.anatomy.surfaces.warp import Fit, fitted
-from vitruvian.mesh.packages import myo_sim_mesh
+from vitruvian.mesh import myo_sim_mesh
 
 Array = np.ndarray
 FINGERS = ("thumb", "index", "middle", "ring", "little")

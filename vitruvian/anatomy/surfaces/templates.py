@@ -17,7 +17,7 @@ from vitruvian.anatomy.surfaces.landmarks import Landmarks
 from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.anatomy.surfaces.shaping import Shape, components, joined, mirrored, refined
 from vitruvian.anatomy.surfaces.warp import Fit, fitted
-from vitruvian.mesh.packages import bone_mesh
+from vitruvian.mesh import bone_mesh
 
 Array = np.ndarray
 CERVICAL = tuple(f"C{i}" for i in range(1, 8))

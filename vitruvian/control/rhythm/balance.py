@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import Body
-from vitruvian.couple.stepper import BodyStepper
+from vitruvian.anatomy import Body
+from vitruvian.couple import BodyStepper
 from vitruvian.errors import Diverged
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 

@@ -16,7 +16,7 @@ import numpy as np
 from vitruvian.control.controls import Controls
 from vitruvian.control.rhythm.generator import Rhythm, RhythmState
 from vitruvian.control.rhythm.lengths import MuscleKinematics
-from vitruvian.couple.state import BodyState
+from vitruvian.couple import BodyState
 from vitruvian.errors import InputError
 
 Array = np.ndarray

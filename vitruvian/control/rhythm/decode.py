@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.lengths import MuscleKinematics
 from vitruvian.errors import Diverged
 from vitruvian.muscle import moment_arms

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.groups import AXIAL, GROUPS, LEFT, RIGHT, muscle_groups
 from vitruvian.control.rhythm.learning import Learning, Pattern, learn_pattern
 from vitruvian.control.rhythm.lengths import length_cycle

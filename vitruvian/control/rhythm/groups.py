@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.errors import InputError
 from vitruvian.muscle import path_points
 from vitruvian.skeleton import bone_poses

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.motion import StrokeMotion
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
 from vitruvian.skeleton.world_tree import BIAS, MOVING_WIDTH, VELOCITY, forward

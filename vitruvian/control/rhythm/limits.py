@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.axes import axes_of
 from vitruvian.control.rhythm.stroke import Stroke
 from vitruvian.errors import InputError

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from vitruvian.anatomy.body import JOINT_WORDS, Body
+from vitruvian.anatomy import Body
+from vitruvian.anatomy.body import JOINT_WORDS
 from vitruvian.control.rhythm.axes import axes_of
 from vitruvian.control.rhythm.limits import Beyond, beyond_range, instants, refuse_or_warn
 from vitruvian.control.rhythm.stroke import Stroke

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from vitruvian.errors import InputError
-from vitruvian.spatial.bspline import periodic_knots, wrap_controls
+from vitruvian.spatial import periodic_knots
+from vitruvian.spatial.bspline import wrap_controls
 
 Array = np.ndarray
 ORDER = 4  # cubic

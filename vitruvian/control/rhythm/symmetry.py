@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.motion import columns_of
 from vitruvian.control.rhythm.stroke import Stroke
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.skeleton import bone_poses
 

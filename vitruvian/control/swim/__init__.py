@@ -17,6 +17,7 @@ passive tissue.
 from vitruvian.control.swim.course import CourseActuation
 from vitruvian.control.swim.muscles import MuscleActuation, MuscleOwn, MuscleSettings
 from vitruvian.control.swim.pilot import (
+    Command,
     Pilot,
     PilotState,
     Pool,
@@ -31,6 +32,7 @@ from vitruvian.control.swim.splines import SplineRhythm
 from vitruvian.control.swim.torques import InverseDynamicsActuation, PdActuation, TorqueGains
 
 __all__ = [
+    "Command",
     "CourseActuation",
     "InverseDynamicsActuation",
     "MuscleActuation",

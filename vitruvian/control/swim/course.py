@@ -7,7 +7,7 @@ import numpy as np
 from vitruvian.control.controls import Controls
 from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.control.senses import Sensed
-from vitruvian.couple.torques import JointCourse
+from vitruvian.couple import JointCourse
 
 
 class CourseActuation:

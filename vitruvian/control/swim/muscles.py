@@ -15,12 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.controls import Beat, Controls, Effort
-from vitruvian.control.rhythm import LengthGains, MuscleKinematics, Rhythm, Stroke, StrokeMotion, load_stroke
+from vitruvian.control.rhythm import (
+    LengthGains,
+    MuscleKinematics,
+    Rhythm,
+    Stroke,
+    StrokeMotion,
+    activation,
+    load_stroke,
+)
 from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance
-from vitruvian.control.rhythm.control import LONGEST, activation
+from vitruvian.control.rhythm.control import LONGEST
 from vitruvian.control.rhythm.decode import LengthReader
 from vitruvian.control.senses import Felt, Sensed
 from vitruvian.control.swim.jump import Jump

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import GROUPS, PeriodicSpline, Stroke, StrokeMotion, length_cycle, load_stroke
 from vitruvian.errors import InputError, unknown_name
 

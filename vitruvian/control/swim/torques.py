@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.controls import Beat, Controls, Effort
 from vitruvian.control.inverse import InverseDynamics
@@ -30,8 +30,7 @@ from vitruvian.control.senses import Felt, Sensed
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SETTLING
 from vitruvian.control.swim.springs import free_springs
-from vitruvian.couple.stepper import BodyStepper
-from vitruvian.couple.torques import JointTorques
+from vitruvian.couple import BodyStepper, JointTorques
 from vitruvian.errors import InputError
 
 Array = np.ndarray

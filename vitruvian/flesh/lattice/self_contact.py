@@ -31,7 +31,7 @@ from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.lattice.cells import Lattice, open_faces
 from vitruvian.flesh.lattice.self_contact_search import near_cells, sunk_vertices
 from vitruvian.flesh.pairs import MARGIN, Near, Pairs, no_pairs
-from vitruvian.mesh.levelset import LevelSet, mesh_level_set
+from vitruvian.mesh import LevelSet, mesh_level_set
 
 STIFFNESS = 3e8  # [Pa/m], shared by the two sides: a third of a millimetre deep under 100 kPa
 DEEPEST = 2.0  # cells: how far below the skin its distance is known

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints.base import SURFACE, Array, Joint, check_finite
 from vitruvian.skeleton.joints.regularity import SINGULAR, samples, weakest_point
-from vitruvian.spatial import periodic_knots, uniform_knots
-from vitruvian.spatial.bspline import MAX_ORDER, basis_derivatives, check_knots, open_knots, wrap_coordinate
+from vitruvian.spatial import open_knots, periodic_knots, uniform_knots
+from vitruvian.spatial.bspline import MAX_ORDER, basis_derivatives, check_knots, wrap_coordinate
 from vitruvian.spatial.exponentials import RECORD, multiply_exponential, twist_record
 
 _E = np.eye(6)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, arms_together
 from vitruvian.control.swim.pilot.reflexes import Reflexes

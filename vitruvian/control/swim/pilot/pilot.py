@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import Rhythm, StrokeMotion, load_stroke
-from vitruvian.control.senses.course import FeltCourse, Senses, empty_trail, wrapped
+from vitruvian.control.senses import FeltCourse, Senses
+from vitruvian.control.senses.course import empty_trail, wrapped
 from vitruvian.control.swim.pilot.arms import ARMS, SLIDE, StraightArm
 from vitruvian.control.swim.pilot.follow import Pool, SwimTarget, heading_to
 from vitruvian.control.swim.pilot.posture import POSTURE_PARTS, Postures

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import MuscleKinematics, StrokeMotion
 from vitruvian.control.rhythm.axes import axes_of
 from vitruvian.skeleton import Skeleton, bone_poses, integrate

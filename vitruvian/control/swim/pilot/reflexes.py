@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.control.senses.course import FeltCourse, wrapped
+from vitruvian.control.senses import FeltCourse
+from vitruvian.control.senses.course import wrapped
 
 Array = np.ndarray
 

@@ -1,0 +1,68 @@
+"""Water at rest: what a tank holds at time 0, with bodies in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vitruvian.errors import InputError
+from vitruvian.water import particles as pls
+from vitruvian.water.bodies import Mechanism
+from vitruvian.water.distance import BAND, redistance
+from vitruvian.water.model import Tank
+from vitruvian.water.pressure import open_boundary
+from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.solids import check_apart, rasterise
+from vitruvian.water.state import WaterState
+from vitruvian.water.volume import water_volume
+
+Array = np.ndarray
+
+
+def fill(
+    tank: Tank,
+    phi: Array | None = None,
+    *,
+    level: float | None = None,
+    seed: int = 0,
+    mechanism: Mechanism | None = None,
+    body: Any = None,
+) -> WaterState:
+    """Water at rest: below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank)."""
+    nx, ny, nz = tank.shape
+    h = tank.cell
+    if level is not None and tank.free_surface and not tank.closed and abs(level - tank.rest_level) > 1e-9 * h:
+        raise InputError(
+            f"water: filled to {level:g} m, but calm water beyond the open sides stands at rest_level = "
+            f"{tank.rest_level:g} m: it would drain or flood; make them equal"
+        )
+    if phi is None:
+        if tank.free_surface:
+            z = tank.centres()[2]
+            phi = np.broadcast_to(z - (tank.rest_level if level is None else level), tank.shape).copy()
+        else:
+            phi = np.full(tank.shape, -BAND * h)
+    phi = np.asarray(phi, float)
+    if phi.shape != tank.shape:
+        raise InputError(f"water: phi has shape {phi.shape}, the tank {tank.shape}")
+    if not np.isfinite(phi).all():
+        raise InputError("water: phi holds a value that is not a number")
+    if tank.free_surface:
+        if not (phi < 0.0).any():
+            raise InputError("water: the tank is empty; raise the level")
+        phi = redistance(phi, h)
+    state = WaterState(
+        np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
+        np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),
+    )  # fmt: skip
+    boundary = open_boundary(tank)
+    if mechanism is not None:
+        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        if getattr(mechanism, "apart", False):
+            check_apart(tank, boundary.skins)
+        extend_under_bodies(tank, state, boundary)
+    state.volume = water_volume(tank, state.phi, boundary.volume)
+    if tank.free_surface:
+        pls.reseed(tank, state, boundary.volume)
+    return state
