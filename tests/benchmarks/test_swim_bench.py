@@ -60,7 +60,7 @@ def test_a_slow_machine_is_not_kept_for_ever(timed, monkeypatch):
 def test_parts_of_the_water_are_timed_and_let_go_again():
     from importlib import import_module
 
-    story = import_module("vitruvian.water.step")
+    story = import_module("vitruvian.water.substep")
     before = story.project
     parts = {name: 0.0 for name, _ in swim.WATER}
     with swim._watched_water(parts):

@@ -88,7 +88,7 @@ def test_controls_of_a_wrong_size_are_told(controls, words):
 
 
 def test_something_else_in_place_of_controls_is_told():
-    with pytest.raises(InputError, match="a body takes Controls .*, not ndarray"):
+    with pytest.raises(InputError, match=r"a body takes Controls .*, not ndarray"):
         honoured(np.zeros(3), ("excitation",), "a body")
 
 

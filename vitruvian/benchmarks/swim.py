@@ -137,7 +137,7 @@ def _watched_body(parts: dict[str, float]) -> Iterator[None]:
 @contextmanager
 def _watched_water(parts: dict[str, float]) -> Iterator[None]:
     """Let the parts of the water's step add their time, while this lasts."""
-    story = import_module("vitruvian.water.step")
+    story = import_module("vitruvian.water.substep")
     with ExitStack() as stack:
         for part, names in WATER:
             for name in names:

@@ -5,9 +5,9 @@ Each sub-step moves the bones with their present velocities, then meets every fo
 
     A dv = h (f - h K v) + p
 
-with p the water's impulse. Simulated water asks for the links' mobility S = J A⁻¹ Jᵀ, so that pressure and stiff muscles
-are solved together (Si 2013, section 3.4 exchanges forces explicitly; that grows by 1.2 to 3.8 times a step). Still
-water is a contributor. The skin's motion relative to its links is prescribed within a sub-step.
+with p the water's impulse. Simulated water asks for the links' mobility S = J A⁻¹ Jᵀ, so that pressure and stiff
+muscles are solved together (Si 2013, section 3.4 exchanges forces explicitly; that grows by 1.2 to 3.8 times a step).
+Still water is a contributor. The skin's motion relative to its links is prescribed within a sub-step.
 
     body = BodyInWater(stepper, skin)
     wading = body.begin(state, torques)                                     # one step

@@ -1,8 +1,8 @@
 """Springs between bones (cartilage) and points of bones on the ground, within a step.
 
-A spring with a rest length pulls along its line; one without pulls its two points together in every direction alike. The
-ground pushes a point that is below it up, never down, and drags it sideways with a grip that slips at friction times
-the push. Both act on points, so their K and D reach the joints through the points' Jacobians.
+A spring with a rest length pulls along its line; one without pulls its two points together in every direction alike.
+The ground pushes a point that is below it up, never down, and drags it sideways with a grip that slips at friction
+times the push. Both act on points, so their K and D reach the joints through the points' Jacobians.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class MuscleLines:
 
 @dataclass(frozen=True, eq=False)
 class MusclePull:
-    """All muscles at an activation (n_muscles,); active False: passive tissue alone, as stiff as the activation says."""
+    """All muscles at an activation (n_muscles,); active False: passive force alone, as stiff as the activation says."""
 
     lines: MuscleLines
     activation: Array
@@ -104,7 +104,7 @@ class MusclePull:
         add_pull(paths, r, system.dt, self.active, system.force, system.matrix)
 
     def impulses(self, system: System, gained: Array) -> Array:
-        """Tension that the implicit step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""
+        """Tension that the step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""
         r = self.lines.results
         return system.dt * r.pull + r.weight * self._rates(gained)
 

@@ -1,8 +1,8 @@
 """How bones answer impulses that come after their own step was assembled: dv = A⁻¹ p, and the mobility of links.
 
-A = M + h D + h² K (`couple.step`) is symmetric and positive definite, so it is factored once (Cholesky) and then answers
-for any impulse: the water's pressure is found together with the bones through J A⁻¹ Jᵀ, the mobility of links whose
-twists are J v. Where joints are led on a course, their dv is given and only the six of the root are solved for.
+A = M + h D + h² K (`couple.step`) is symmetric and positive definite, so it is factored once (Cholesky) and then
+answers for any impulse: the water's pressure is found together with the bones through J A⁻¹ Jᵀ, the mobility of links
+whose twists are J v. Where joints are led on a course, their dv is given and only the six of the root are solved for.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The one step of bones, whatever acts on them: linear-implicit, with contributors.
 
-    A dv = h (f - h K v),   A = M + h D + h² K,   v <- v + dv,   q <- q (+) h v          (backward Euler, linearised once)
+    A dv = h (f - h K v),   A = M + h D + h² K,   v <- v + dv,   q <- q (+) h v        (backward Euler, linearised once)
 
 Bones bring the mass matrix M, their weight, joint springs and stops. Everything else is a contributor (muscle, torque,
 contact, load, flesh, still water): it adds its force f - h K v and its h D + h² K, and after the step tells the impulse
 that the step really applied, so that work can be booked. Explicit steps need 0.1 ms or less (Lee 2008, 5.3.1); this one
-is stable at 1 to 10 ms. The stiff part -h K v costs nothing extra. Controllers think with the same matrix (5.4), so that
-what they predict is what the step does.
+is stable at 1 to 10 ms. The stiff part -h K v costs nothing extra. Controllers think with the same matrix (5.4), so
+that what they predict is what the step does.
 
     step = BoneStep(skeleton)
     system = step.assemble(q, v, dt, [MusclePull(lines, activation), Wrenches(push)])

@@ -2,8 +2,8 @@
 
     world = World(BodySystem(human()), controller, frame_rate=60, substeps=8)
 
-Every step is the one of `couple.step`. Honours the controls `excitation`, `torque` and, with a free pelvis, `root_force`;
-without controls the body is let go. Without activation dynamics, activation is the excitation.
+Every step is the one of `couple.step`. Honours the controls `excitation`, `torque` and, with a free pelvis,
+`root_force`; without controls the body is let go. Without activation dynamics, activation is the excitation.
 """
 
 from __future__ import annotations

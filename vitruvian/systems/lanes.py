@@ -48,8 +48,8 @@ class LanesSystem:
         naming: str = "{lane} {name}",
         cameras: Sequence[Camera] = (),
     ):
-        """signals: of each lane; all of its own, under its name, if None. light: leave out rigid bodies and points, so that
-        a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
+        """signals: of each lane; all of its own, under its name, if None. light: leave out rigid bodies and points, so
+        that a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
         if not systems:
             raise InputError("lanes: at least one system is needed")
         self.systems, self.cameras = dict(systems), tuple(cameras)

@@ -3,9 +3,9 @@
     SwimmerSystem(human(), skin, water=StillWater())              # no flow: Si 2013, eq. 3.12
     SwimmerSystem(human(), skin, water=pool(cell=0.055))          # a window of real water that follows
 
-Honours the controls `excitation`, `torque` and `course`; without controls he lets go. The state (`SwimState`) is that of
-any body; `wrench` (what water and pushes did to each bone in the latest step, in its frame) and `water_force` (the same
-on the joints) are there for a controller to sense.
+Honours the controls `excitation`, `torque` and `course`; without controls he lets go. The state (`SwimState`) is that
+of any body; `wrench` (what water and pushes did to each bone in the latest step, in its frame) and `water_force` (the
+same on the joints) are there for a controller to sense.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A tank: water with rigid bodies in it, its surface, its spray and its walls.
 
-    TankSystem(Tank.of_size((1, 1, 1), 0.04), bodies=[RigidBody.solid("ball", *sphere(0.1), 500.0, position=(0.5, 0.5, 0.8))])
+    ball = RigidBody.solid("ball", *sphere(0.1), 500.0, position=(0.5, 0.5, 0.8))
+    TankSystem(Tank.of_size((1, 1, 1), 0.04), bodies=[ball])
 
 Honours no controls: bodies float freely or follow their course.
 """

@@ -92,7 +92,7 @@ class _Sums:
 @contextmanager
 def _watched() -> Iterator[_Sums]:
     """Sum up what every projection of a run does to its water."""
-    story = import_module("vitruvian.water.step")
+    story = import_module("vitruvian.water.substep")
     solve, sums = story.project, _Sums()
 
     def project(tank: Tank, water: WaterState, b: Boundary, dt: float, **options: Any) -> Projection:

@@ -10,7 +10,8 @@ from vitruvian.water.pressure import Boundary, Projection, divergence, open_boun
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
 from vitruvian.water.state import WaterState, spray_total
-from vitruvian.water.step import StepResult, largest_substep, step
+from vitruvian.water.step import largest_substep, step
+from vitruvian.water.substep import StepResult
 from vitruvian.water.surface import surface_mesh
 from vitruvian.water.volume import surface_area, water_volume
 from vitruvian.water.window import check_inside, follow, move_window

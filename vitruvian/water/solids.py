@@ -1,7 +1,7 @@
 """Moving closed surfaces on the grid: which faces they close, how fast they move there, and which link carries each.
 
-The smallest interface that a body needs: `WetSurface`, a closed triangle surface with a velocity at each vertex, and for
-each triangle the rigid link that carries it. A ball is a skin on one link; a swimmer's skin is one surface on many.
+The smallest interface that a body needs: `WetSurface`, a closed triangle surface with a velocity at each vertex, and
+for each triangle the rigid link that carries it. A ball is a skin on one link; a swimmer's skin is one surface on many.
 The velocity of a face is that of its link at the face plus what the skin moves relative to that link at the nearest
 point, so a rigid skin is rigid to the last bit and a soft one keeps its own motion.
 """

@@ -1,0 +1,180 @@
+"""One sub-step of the water: bodies move, the surface is carried, forces and pressure change the velocities.
+
+The order of the stages, and why, is told in `step`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vitruvian.errors import Diverged
+from vitruvian.water import particles as pls
+from vitruvian.water import spray
+from vitruvian.water.advect import advect_velocity
+from vitruvian.water.bodies import Mechanism
+from vitruvian.water.distance import redistance
+from vitruvian.water.extrapolate import extrapolate_velocity
+from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.keep import mend_volume, shift_surface
+from vitruvian.water.levelset import advect_surface
+from vitruvian.water.model import Tank
+from vitruvian.water.pressure import Boundary, open_boundary, project
+from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.solids import rasterise, set_body_velocity
+from vitruvian.water.sponge import absorb
+from vitruvian.water.state import WaterState
+from vitruvian.water.viscosity import diffuse_velocity
+
+Array = np.ndarray
+RESEED_EVERY = 10  # sub-steps
+
+
+@dataclass
+class StepResult:
+    """What one step did."""
+
+    substeps: int = 0
+    impulses: Array = field(default_factory=lambda: np.zeros((0, 6)))  # of the water on each link, summed, (links, 6)
+    boundary: Boundary | None = None  # bodies on the grid at the end
+    iterations: int = 0  # pressure iterations, summed
+
+
+def substep(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
+) -> None:
+    if tank.reflect:
+        _reflecting_substep(tank, state, dt, mechanism, body, result)
+        return
+    if tank.free_surface:
+        old_phi = state.phi
+        advect_surface(tank, state, dt)
+        pls.move_particles(tank, state, dt, None)
+        spray.fly(tank, state, dt)
+        new_phi, state.phi = state.phi, old_phi
+        advect_velocity(tank, state, dt)
+        state.phi = new_phi
+    else:
+        advect_velocity(tank, state, dt)
+    _accelerate(tank, state, dt)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body)
+    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result)
+    absorb(tank, state, dt)
+    state.time += dt
+    state.substeps += 1
+    result.substeps += 1
+    result.boundary = boundary
+
+
+def _reflecting_substep(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, result: StepResult
+) -> None:
+    """Advection-reflection (Zehnder, Narain and Thomaszewski 2018): the second half carries 2 u - u* instead of u.
+
+    So the pressure of the first half acts twice, on bodies too.
+    """
+    carried = None
+    for half in range(2):
+        earlier = result.impulses.copy()
+        advect_velocity(tank, state, 0.5 * dt, carried)
+        _accelerate(tank, state, 0.5 * dt)
+        boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
+        diffuse_velocity(tank, state, boundary, 0.5 * dt)
+        before = (state.u.copy(), state.v.copy(), state.w.copy())
+        _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
+        if half == 0 and mechanism is not None:
+            result.impulses = 2.0 * result.impulses - (earlier if len(earlier) else 0.0)
+        carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
+        state.time += 0.5 * dt
+    state.substeps += 1
+    result.substeps += 1
+    result.boundary = boundary
+
+
+def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
+    for f, g in zip((state.u, state.v, state.w), tank.gravity):
+        if g != 0.0:
+            f += g * dt
+
+
+def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
+    """Move bodies to the end of the sub-step and mend the surface around them."""
+    if mechanism is not None:
+        mechanism.advance(body, state.time, dt)
+        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+    else:
+        boundary = open_boundary(tank)
+    if not tank.free_surface:
+        return boundary
+    keep = tank.keep_volume and tank.closed
+    if tank.particles:
+        pls.correct_surface(tank, state)
+    state.phi = redistance(state.phi, tank.cell)
+    if tank.particles:
+        # against the distance alone: balls of escaped markers would hide from each other that they have escaped
+        spray.release(tank, state, boundary.volume)
+        spray.rejoin(tank, state, boundary.psi)
+        escaped = pls.adjust_radii(tank, state)
+    extend_under_bodies(tank, state, boundary)
+    if keep:
+        if tank.particles:
+            mend_volume(tank, state, boundary.volume, escaped)
+        shift_surface(tank, state, boundary.volume)
+    if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
+        pls.reseed(tank, state, boundary.volume)
+    if not (state.phi < 0.0).any():
+        raise Diverged("water", "no water is left on the grid; the cells are too coarse for it")
+    return boundary
+
+
+def _dynamics(
+    tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
+    result: StepResult, *, viscous: bool = True,
+) -> None:  # fmt: skip
+    """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
+    mobility = None
+    if mechanism is not None:
+        links, skins = mechanism.links(body), boundary.skins
+        if len(result.impulses) != len(links.origins):
+            result.impulses = np.zeros((len(links.origins), 6))
+        set_body_velocity(tank, state, boundary, skins, links.twists)
+        mobility = links.mobility if forces == "pressure" else None
+    impulses = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
+    if mechanism is not None and boundary.psi is not None:
+        if forces == "pressure":
+            impulses = impulses + dt * buoyancy_correction(tank, state, boundary, skins)
+        else:
+            loads = velocity_forces(tank, state, boundary, skins, links.twists)
+            impulses = impulses + dt * link_wrenches(loads, skins, boundary.origins)
+        mechanism.receive(body, impulses)
+        result.impulses += impulses
+        set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+    projection = project(tank, state, boundary, dt, mobility=mobility)
+    if mechanism is not None and forces == "pressure":
+        mechanism.receive(body, projection.impulses)
+        result.impulses += projection.impulses
+    result.iterations += projection.iterations
+    _account(tank, state, boundary, dt)
+    extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
+
+
+def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
+    """Water that passes the open sides joins or leaves the tank's volume; over the rim it only leaves."""
+    if not tank.free_surface:
+        return
+    gained = 0.0
+    opened = (boundary.open_x, boundary.open_y, boundary.open_z)
+    for side in np.flatnonzero(tank.open_sides()):
+        axis, far = divmod(int(side), 2)
+        last = tank.shape[axis] - 1
+        wet = np.take(state.phi, last if far else 0, axis) < 0.0
+        if wet.any():
+            face = last + 1 if far else 0
+            speed = np.take((state.u, state.v, state.w)[axis], face, axis)[wet]
+            area = np.take(opened[axis], face, axis)[wet]
+            inward = speed * area * (-1.0 if far else 1.0)
+            gained += float(np.minimum(inward, 0.0).sum() if axis == 2 and far else inward.sum())
+    state.exchanged_volume += gained * dt * tank.cell**2
+    state.volume += gained * dt * tank.cell**2
