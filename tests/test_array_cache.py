@@ -10,7 +10,7 @@ from vitruvian.sources import leaned_on
 # what makes kept arrays, with a file on which each leans only through others
 MAKERS = {
     "vitruvian.anatomy.skin": "vitruvian.mesh.outline",
-    "vitruvian.anatomy.skinning": "vitruvian.mesh.decimate",
+    "vitruvian.anatomy.bound_skin": "vitruvian.mesh.decimate",
     "vitruvian.anatomy.body_bellies": "vitruvian.mesh.crossing",
     "vitruvian.anatomy.density": "vitruvian.mesh.levelset",
     "vitruvian.anatomy.surfaces.build": "vitruvian.anatomy.tables",

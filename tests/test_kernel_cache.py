@@ -161,8 +161,17 @@ def test_a_numba_that_we_do_not_know_is_told_of():
 def test_digest_follows_imports_of_every_form():
     text = "from vitruvian.spatial import (\n    exp_so3,\n    bspline,\n)\n  import vitruvian.mesh.tubes\nx = 1\n"
     named = set(sources._named(text))
-    assert {"vitruvian.spatial", "vitruvian.spatial.bspline", "vitruvian.mesh.tubes"} <= named
+    assert named == {"vitruvian.spatial.rotation", "vitruvian.spatial.bspline", "vitruvian.mesh.tubes"}
     assert "vitruvian.spatial.exponentials" in sources.imported("vitruvian.spatial.se3_spline")
+
+
+def test_a_name_that_a_package_passes_on_means_the_module_it_comes_from():
+    assert set(sources._named("from vitruvian.flesh import Lattice as L  # a cubic one\n")) == {
+        "vitruvian.flesh.lattice.cells"
+    }
+    assert set(sources._named("from vitruvian.errors import InputError\n")) == {"vitruvian.errors"}
+    # a name made in the package's own file leans on that file
+    assert set(sources._named("from vitruvian.scenes import find\n")) == {"vitruvian.scenes"}
 
 
 def test_only_the_latest_versions_are_kept(tmp_path):

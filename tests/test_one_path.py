@@ -101,13 +101,11 @@ def homonyms(root: Path = ROOT) -> dict[str, set[str]]:
     return {name: set().union(*found.values()) for name, found in homes.items() if len(found) > 1}
 
 
-@pytest.mark.xfail(strict=True, reason="the imports of the whole tree are still to be rewritten")
 def test_exported_names_are_imported_from_their_package():
     wrong = wrong_paths()
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.xfail(strict=True, reason="BodyState and Report are still to be renamed")
 def test_no_two_packages_export_the_same_name():
     assert not homonyms()
 

@@ -1,5 +1,7 @@
 """What the swimmer's timings are worth."""
 
+from dataclasses import replace
+
 import pytest
 
 from vitruvian.benchmarks import swim
@@ -20,10 +22,10 @@ def timed(monkeypatch):
     """A draft frame in coarse water on a clock of our own, and how long each step shall take [s]."""
     clock, steps = Clock(), []
     monkeypatch.setattr(swim, "perf_counter", clock)
-    real = swim.stroke_world
+    real = swim.find
 
-    def build(*arguments, **options):
-        world = real(*arguments, **options)
+    def build(settings):
+        world = real("crawl").build(settings)
         step = world.step
 
         def slow():
@@ -34,7 +36,7 @@ def timed(monkeypatch):
         world.step = slow
         return world
 
-    monkeypatch.setattr(swim, "stroke_world", build)
+    monkeypatch.setattr(swim, "find", lambda name: replace(real(name), build=build))
     monkeypatch.setattr(swim, "SWUM", 3.0 / 96.0)
     return steps
 

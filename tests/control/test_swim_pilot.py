@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from vitruvian.control.swim.pilot.senses import Course, empty_trail
 
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import MuscleKinematics, Rhythm, StrokeMotion, load_stroke
-from vitruvian.control.swim import MuscleActuation, Pilot, Pool, Reflexes, Senses, hold, release
+from vitruvian.control.senses import FeltCourse, Senses
+from vitruvian.control.senses.course import empty_trail
+from vitruvian.control.swim import MuscleActuation, Pilot, Pool, Reflexes, hold, release
 from vitruvian.control.swim.pilot import POSTURE_PARTS
 from vitruvian.control.swim.pilot.arms import StraightArm
 from vitruvian.control.swim.pilot.reflexes import arms_for, bank_wanted, pace_for
@@ -55,7 +56,7 @@ def _turned(q, angle):
 
 def _course(**values):
     still = dict.fromkeys(("heading", "turning", "roll", "pitch", "height", "rising", "speed"), 0.0)
-    return Course(**{**still, **values}, place=np.zeros(2))
+    return FeltCourse(**{**still, **values}, place=np.zeros(2))
 
 
 def test_means_over_a_stroke_do_not_see_its_sway_and_are_not_old(body, motion):

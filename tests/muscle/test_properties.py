@@ -103,7 +103,7 @@ def test_stiffness_and_damping_of_the_joints_are_symmetric_and_never_negative(bo
     s, m, q, v = body
     assume(apart(m, bone_poses(s, q)))
     length, arms = moment_arms(m, *world_twists(s, q))
-    slope = tension(m.kind, m.table, np.full(m.n_muscles, activation), length, arms.rates(v))
+    slope = tension(m, np.full(m.n_muscles, activation), length, arms.rates(v))
     for matrix, weight in (
         (joint_stiffness(arms, slope), slope.stiffness),
         (joint_damping(arms, slope), slope.damping),

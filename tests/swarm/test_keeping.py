@@ -75,8 +75,9 @@ def test_results_before_a_failure_are_kept(tmp_path, marks):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_stopped_and_called_again_no_item_that_was_finished_is_done_twice(tmp_path, marks, processes, kind):
     script = textwrap.dedent(f"""
-        import pathlib, time, uuid
+        import pathlib, signal, time, uuid
         from vitruvian import swarm
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
         def work(item):
             time.sleep(0.15)
             pathlib.Path({str(marks)!r}, f"{{item}}-{{uuid.uuid4()}}").touch()

@@ -212,8 +212,9 @@ def test_a_map_inside_a_map_starts_no_processes_of_its_own():
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL], ids=lambda kind: kind.name)
 def test_workers_end_with_their_parent(tmp_path, kind):
     script = textwrap.dedent(f"""
-        import os, pathlib, time
+        import os, pathlib, signal, time
         from vitruvian import swarm
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
         def work(item):
             pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch()
             time.sleep(2.0)
