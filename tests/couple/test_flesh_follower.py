@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.couple import Follower
 from vitruvian.errors import InputError
-from vitruvian.flesh import Drag, Loads, Potential, Settings
+from vitruvian.flesh import Drag, Loads, Potential, Settings, attach, box_tetrahedra, build_flesh, preset
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import rotation_about, transform
 from vitruvian.verify._flesh_limb import limb
@@ -87,3 +87,17 @@ def test_nonsense_is_refused_by_name():
     state = flesh.start(bone_poses(skeleton, q))
     with pytest.raises(InputError, match="dt"):
         flesh.follow(state, state.poses, 0.0, skin=flesh.skin(SKIN))
+
+
+def test_tetrahedra_follow_bones_as_cells_do():
+    elements = box_tetrahedra((2, 2, 4), 0.05)
+    poses = np.tile(np.eye(4), (1, 1, 1))
+    inner = np.array([[0.05, 0.05, z] for z in (0.03, 0.1, 0.17)])
+    tied = attach(elements, np.zeros(3, int), inner, np.full(3, 1e-3), poses)
+    flesh = Follower(build_flesh(elements, preset("lee"), attachments=tied), Settings(residual=1e-6, gap=1e-8))
+    corner = np.array([[0.1, 0.1, 0.2]])
+    skin, state = flesh.skin(corner), flesh.start(poses)
+    for k in range(1, 4):
+        move = transform(rotation_about((0, 0, 1), 0.1 * k), np.array([0.02, 0.0, 0.01]) * k)
+        moved = flesh.follow(state, move[None] @ poses, 0.01, skin=skin)
+    assert moved.positions == pytest.approx(corner @ move[:3, :3].T + move[:3, 3], abs=1e-9)

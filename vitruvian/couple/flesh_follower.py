@@ -88,7 +88,7 @@ class Follower:
 
     def skin(self, vertices: Array) -> Embedding:
         """Points of the rest body [m], shape (n, 3), that ride in the flesh."""
-        return embed(self.model.lattice, vertices)
+        return embed(self.model.elements, vertices)
 
     def follow(
         self,

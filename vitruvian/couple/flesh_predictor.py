@@ -50,7 +50,8 @@ class Predictor:
 
     def __init__(self, model: FleshModel) -> None:
         self.model = model
-        tied, nodes, h = model.attachments, model.lattice.nodes, model.lattice.spacing
+        tied, elements = model.attachments, model.elements
+        nodes, h = elements.nodes, float(np.median(elements.size))
         count = min(NEIGHBOURS, len(tied.bone))
         far, near = cKDTree(tied.embedding.positions(nodes)).query(nodes, k=count)
         far, near = far.reshape(len(nodes), -1), near.reshape(len(nodes), -1)
@@ -60,9 +61,9 @@ class Predictor:
         self.carriers = csr_matrix((weight.ravel(), (rows, tied.bone[near].ravel())), shape=(len(nodes), tied.n_bones))
         self.carriers.sum_duplicates()
         self.nearest_bone = tied.bone[near[:, 0]]
-        corner = model.lattice.cell_nodes.ravel()
-        rows = np.repeat(np.arange(model.lattice.n_cells), 8)
-        mean = csr_matrix((np.full(len(corner), 0.125), (rows, corner)), shape=(model.lattice.n_cells, len(nodes)))
+        count, corners = elements.element_nodes.shape
+        corner, rows = elements.element_nodes.ravel(), np.repeat(np.arange(count), corners)
+        mean = csr_matrix((np.full(len(corner), 1.0 / corners), (rows, corner)), shape=(count, len(nodes)))
         self.cell_carriers = (mean @ self.carriers).tocsr()
 
     def carry(self, flesh: FleshState, before: Array, after: Array, trend: Trend | None) -> Carried | None:

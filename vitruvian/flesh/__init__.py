@@ -30,7 +30,7 @@ from vitruvian.flesh.materials import (
     neo_hookean,
     preset,
 )
-from vitruvian.flesh.measures import cell_strain, lattice_surface, node_values, tissue_volume
+from vitruvian.flesh.measures import cell_strain, node_values, tissue_volume
 from vitruvian.flesh.model import FleshModel, build_flesh
 from vitruvian.flesh.muscles import MuscleFibres, sample_muscles
 from vitruvian.flesh.newton import Settings, SolveReport
@@ -75,7 +75,6 @@ __all__ = [
     "embed",
     "lattice_from_level_set",
     "lattice_from_values",
-    "lattice_surface",
     "mooney_rivlin",
     "mooney_rivlin_from_moduli",
     "neo_hookean",

@@ -31,8 +31,3 @@ def node_values(elements: Elements, of_element: np.ndarray) -> np.ndarray:
     corners, n, k = elements.element_nodes.ravel(), len(elements.nodes), elements.element_nodes.shape[1]
     weight = np.bincount(corners, np.repeat(elements.volume, k), n)
     return np.bincount(corners, np.repeat(elements.volume * of_element, k), n) / weight
-
-
-def lattice_surface(elements: Elements) -> np.ndarray:
-    """Triangles over the outside of the elements, shape (n, 3), corners are nodes, normals outward."""
-    return elements.surface()

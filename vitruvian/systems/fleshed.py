@@ -155,7 +155,7 @@ class FleshedBodySystem(BodySystem):
 
 
 def _volume(now: Now) -> float:
-    return float(tissue_volume(now.system.flesh.model.lattice, now.state.wrap.flesh.x))
+    return float(tissue_volume(now.system.flesh.model.elements, now.state.wrap.flesh.x))
 
 
 FLESH_MEASURES = (

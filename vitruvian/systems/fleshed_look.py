@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vitruvian.anatomy import Belly
-from vitruvian.flesh import embed, lattice_surface
+from vitruvian.flesh import embed
 from vitruvian.skin import Under
 from vitruvian.systems.layers import (
     COLOURS,
@@ -112,7 +112,7 @@ def _tissue(system: FleshedBodySystem, bellies: Sequence[Belly]) -> list[Layer]:
     if bellies:
         layers.append(_bellies(system, bellies, vertices))
     if look.lattice:
-        shell = replace(skin, name="lattice", faces=lattice_surface(model.lattice), layer="lattice", colour=WIRE)
+        shell = replace(skin, name="lattice", faces=model.elements.surface(), layer="lattice", colour=WIRE)
         layers.append(
             SurfaceLayer(
                 replace(shell, opacity=0.25),

@@ -190,12 +190,12 @@ def tissue_values(model: FleshModel, flesh: FleshState, colour: str, activation:
     if colour == "none":
         return None
     if colour == "strain":
-        of_cell = cell_strain(model.lattice, flesh.x)
+        of_cell = cell_strain(model.elements, flesh.x)
     elif colour == "pressure":
         of_cell = -1e-3 * (flesh.pressure + model.moduli[:, 4])
     else:
         of_cell = model.muscles.cell_activation(np.zeros(0) if activation is None else activation)
-    return node_values(model.lattice, of_cell)
+    return node_values(model.elements, of_cell)
 
 
 # --- water ---------------------------------------------------------------------------------------------------------

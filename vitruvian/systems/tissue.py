@@ -22,7 +22,6 @@ from vitruvian.flesh import (
     Loads,
     Settings,
     embed,
-    lattice_surface,
     rest_state,
     tissue_volume,
 )
@@ -67,7 +66,7 @@ class TissueSystem(Drawn):
         ground: float | None = None,
     ) -> None:
         """loads: at a time [s], or gravity [m/s²] (3,) alone. skin: vertices at rest [m] (n, 3) and faces (m, 3); the
-        lattice's own surface if left out. midpoint: steps that damp no vibration by themselves (see
+        elements' own surface if left out. midpoint: steps that damp no vibration by themselves (see
         `FleshSolver.step`); held: moves fixed nodes in time; patient: lets a solve whose steps run out go on in the
         next frame."""
         self.model = model
@@ -75,9 +74,9 @@ class TissueSystem(Drawn):
         self.solver = FleshSolver(model, settings)
         self.dynamic, self.damping, self.midpoint = dynamic, (mass_damping, stiffness_damping), midpoint
         self.begin, self.held, self.patient = start, held, patient
-        shell = lattice_surface(model.lattice)
-        vertices, faces = (model.lattice.nodes, shell) if skin is None else skin
-        self.skin, self.colour = embed(model.lattice, vertices), colour
+        shell = model.elements.surface()
+        vertices, faces = (model.elements.nodes, shell) if skin is None else skin
+        self.skin, self.colour = embed(model.elements, vertices), colour
         shown = tissue_surface(Surface("skin", faces, "skin", SKIN, 1.0), colour, colour_limit)
         lattice = replace(shown, name="lattice", faces=shell, layer="lattice", colour=WIRE, opacity=0.35)
         self.layers = (
@@ -127,7 +126,7 @@ class TissueSystem(Drawn):
 MEASURES = (
     Measure(
         Signal("volume", "m³", "volume of the tissue"),
-        lambda now: tissue_volume(now.system.model.lattice, now.state.flesh.x),
+        lambda now: tissue_volume(now.system.model.elements, now.state.flesh.x),
     ),
     Measure(Signal("newton", "", "Newton steps"), lambda now: now.state.newton),
     Measure(Signal("residual", "N", "unbalanced force"), lambda now: now.state.residual),

@@ -185,12 +185,6 @@ class Recording:
             raise unknown_name("signal", name, self.signals)
         return next(signal for signal in self.stage.signals if signal.name == name)
 
-    def index_at(self, time: float) -> int:
-        """The frame nearest to `time` [s]."""
-        if not len(self):
-            raise InputError(f"{self.path} holds no frames")
-        return int(np.abs(self.time - time).argmin())
-
     def frame(self, i: int) -> Frame:
         """Everything at frame `i`."""
         stage = self.stage

@@ -55,10 +55,6 @@ class Lattice:
         """Centroid of each cell's tissue [m], shape (n_cells, 3)."""
         return self.origin + self.spacing * (self.cells + self.points.mean(axis=1))
 
-    def quadrature_points(self) -> np.ndarray:
-        """Rest positions of the quadrature points [m], shape (n_cells, 4, 3)."""
-        return self.origin + self.spacing * (self.cells[:, None, :] + self.points)
-
     # what any elements have (`Elements`)
 
     @property
