@@ -58,6 +58,7 @@ class StillWaterPush:
     def __init__(self, water: StillWater, skin: MovingSkin):
         self.water, self.skin = water, skin
         self.links = np.asarray(skin.face_bone)
+        self._applied: tuple[Array, Array] | None = None  # found once, when the step is over
 
     def add(self, system: System) -> None:
         pose = self.pose = SkinPose.seen(system, self.skin)
@@ -74,9 +75,11 @@ class StillWaterPush:
     def applied(self, system: System, gained: Array) -> tuple[Array, Array]:
         """Impulses that the implicit step really applied, with its damping of the velocity gained: on the links
         (moment, force) about their origins, world axes, (links, 6), and on the joints (n_v,)."""
-        soften = self.pose.damped(self._damping, gained)
-        joints = self._impulse - system.dt * self.pose.jacobian.T @ soften.ravel()
-        return self._given - system.dt * soften, joints
+        if self._applied is None:
+            soften = self.pose.damped(self._damping, gained)
+            joints = self._impulse - system.dt * self.pose.jacobian.T @ soften.ravel()
+            self._applied = self._given - system.dt * soften, joints
+        return self._applied
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
         return float(self.applied(system, gained)[1] @ middle)
