@@ -65,11 +65,24 @@ class Controls:
     def __post_init__(self) -> None:
         if self.torque is not None and not isinstance(self.torque, JointTorques):
             self.torque = JointTorques(np.asarray(self.torque, float))
+        if self.excitation is not None:
+            self.excitation = _finite("excitation", self.excitation)
+        if self.root_force is not None:
+            self.root_force = _finite("root_force", self.root_force)
+            if self.root_force.shape != (6,):
+                raise InputError(f"controls: root_force has shape {self.root_force.shape}, a wrench needs (6,)")
 
     @property
     def asked(self) -> tuple[str, ...]:
         """Names of the commands that are given."""
         return tuple(name for name in COMMANDS if getattr(self, name) is not None)
+
+
+def _finite(name: str, values: Any) -> Array:
+    array = np.asarray(values, float)
+    if not np.isfinite(array).all():
+        raise InputError(f"controls: {name} holds a value that is not finite")
+    return array
 
 
 def honoured(

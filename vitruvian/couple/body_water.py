@@ -29,6 +29,7 @@ from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
 from vitruvian.couple.wrenches import Wrenches
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import bone_poses, difference, integrate
+from vitruvian.skeleton.joints import Free
 from vitruvian.water import Links, WetShape, WetSurface
 
 Array = np.ndarray
@@ -64,6 +65,8 @@ class BodyInWater:
 
     def begin(self, state: SwimmerState, drive: Drive = None, *, skin: MovingSkin | None = None) -> Wading:
         """One step of this body: what drives its joints, and how its skin moves if flesh moves it too."""
+        if isinstance(drive, JointCourse) and not isinstance(self.skeleton.joints[0], Free):
+            raise InputError("a course leads all joints but the root, which must be free in the water")
         return Wading(self, state, drive, skin or self.skin)
 
 
@@ -175,11 +178,7 @@ class Wading:
             return
         self._met = None
         system, book = met.system, state.book
-        if met.fixed is None:
-            system.book_work(book, state.v)
-        else:  # what leads the joints does all the work on them
-            system.book_work(book, state.v, only=("push", "water"))
-            book.add_work("drive", float(met.needed(state.v - system.v) @ (0.5 * (system.v + state.v))))
+        met.book_work(book, state.v)
         if self._still is None:
             book.add_work("water", float(met.impulse @ (0.5 * (system.v + state.v))))
         else:

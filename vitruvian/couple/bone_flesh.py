@@ -13,7 +13,7 @@ exchange is neither lost nor made. Flesh may be quasi-static or have inertia.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,7 +53,7 @@ class BoneFleshState:
     bones: SkeletonState
     flesh: FleshState
     poses: Array  # of the bones when the flesh was last balanced, shape (n_bones, 4, 4)
-    trend: Trend | None = None  # what the last balance added to skinning
+    trend: Trend = field(default_factory=Trend.unknown)  # what the last balance added to skinning
 
 
 class BoneFlesh:

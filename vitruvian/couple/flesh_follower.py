@@ -12,7 +12,7 @@ inertia), starting from where the last one left off, and costs little when the m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -44,14 +44,14 @@ class Carrier(Protocol):
 
     flesh: FleshState
     poses: Array
-    trend: Trend | None
+    trend: Trend
 
 
 @dataclass
 class FollowState:
     flesh: FleshState
     poses: Array  # of the bones when the flesh was last balanced, shape (n_bones, 4, 4)
-    trend: Trend | None = None  # what the last balance added to skinning
+    trend: Trend = field(default_factory=Trend.unknown)  # what the last balance added to skinning
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ class Follower:
         )
         if report.converged:
             state.poses[:] = goal
-            state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else None
+            state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else Trend.unknown()
             return report
-        state.trend = None
+        state.trend = Trend.unknown()
         if halvings == 0:
             return self._ease(state, goal, held, report, self.relaxation / dt)
         state.flesh.x[:], state.flesh.pressure[:] = kept.x, kept.pressure

@@ -29,11 +29,19 @@ FARTHEST = 1.5  # |s| beyond which a motion is not the last one's continuation, 
 
 @dataclass
 class Trend:
-    """What the last balance added to skinning."""
+    """What the last balance added to skinning; without rows when it is not known, so that states keep their shape."""
 
     correction: Array  # c [m], shape (n_nodes, 3)
     pressure: Array  # Δp [Pa], shape (n_cells,)
     left: Array  # what skinning left in the springs [m], in the bones' frames, shape (n_attachments, 3)
+
+    @classmethod
+    def unknown(cls) -> Trend:
+        return cls(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)))
+
+    @property
+    def known(self) -> bool:
+        return len(self.correction) > 0
 
 
 @dataclass
@@ -66,7 +74,7 @@ class Predictor:
         mean = csr_matrix((np.full(len(corner), 1.0 / corners), (rows, corner)), shape=(count, len(nodes)))
         self.cell_carriers = (mean @ self.carriers).tocsr()
 
-    def carry(self, flesh: FleshState, before: Array, after: Array, trend: Trend | None) -> Carried | None:
+    def carry(self, flesh: FleshState, before: Array, after: Array, trend: Trend) -> Carried | None:
         """Move `flesh` in place as bones move from poses `before` to `after` (n_bones, 4, 4); None if none moves."""
         move = after @ inverse_all(before)
         if np.abs(move - np.eye(4)).max() < 1e-14:
@@ -78,7 +86,7 @@ class Predictor:
         left = _in_bones(tied.embedding.positions(skinned) - tied.targets(after), after, tied.bone) - old
         carried = Carried(skinned, flesh.pressure.copy(), left)
         flesh.x[:] = skinned
-        if trend is not None:
+        if trend.known:
             now, then = (np.bincount(tied.bone, np.sum(a * trend.left, axis=1), len(move)) for a in (left, trend.left))
             factor = np.where(then > 0.0, now / np.where(then > 0.0, then, 1.0), 0.0)
             factor[np.abs(factor) > FARTHEST] = 0.0

@@ -14,6 +14,7 @@ import numba as nb
 import numpy as np
 
 from vitruvian.couple.step import BoneStep, System
+from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton
 
 Array = np.ndarray
@@ -31,6 +32,15 @@ class Contacts:
     damping: float = 300.0  # [N s/m]
     friction: float = 0.9
     grip: float = 300.0  # [N s/m] tangential, until it slips
+
+    def __post_init__(self) -> None:
+        if np.shape(self.points) != (len(self.bones), 3):
+            raise InputError(
+                f"contacts: {len(self.bones)} bones need points ({len(self.bones)}, 3), not {np.shape(self.points)}"
+            )
+        for name in ("radius", "stiffness", "damping", "friction", "grip"):
+            if not (np.isfinite(getattr(self, name)).all() and np.min(getattr(self, name), initial=0.0) >= 0.0):
+                raise InputError(f"contacts: {name} must be finite and not negative, got {getattr(self, name)}")
 
 
 class LinkArrays(NamedTuple):

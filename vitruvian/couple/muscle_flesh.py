@@ -14,6 +14,7 @@ beside the line muscles: Si 2013, chapter 7, keeps both and says why.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -152,6 +153,7 @@ class MuscleFlesh:
         activation: Array,
         dt: float,
         loads: Loads,
+        others: Sequence[Contributor] = (),
         *,
         load: Array | None = None,
         wrench: Array | None = None,
@@ -162,16 +164,14 @@ class MuscleFlesh:
 
         loads: on the flesh, with the activations of its own muscles, at the end of the step.
         """
-        others: list[Contributor] = []
+        more = list(others)
         if self.two_way:
             self._renew(state, q, loads, dt)
             if self.inertial is not None:
                 load = self.spared if load is None else load + self.spared
                 self._try(state, integrate(self.stepper.skeleton, q, v, dt), loads, dt)
-            others.append(FleshPull(state, ahead=self.inertial is not None, at_ease=self.at_ease))
-        q_new, v_new = self.stepper.step(
-            q, v, activation, dt, others, load=load, wrench=wrench, torque=torque, book=book
-        )
+            more.append(FleshPull(state, ahead=self.inertial is not None, at_ease=self.at_ease))
+        q_new, v_new = self.stepper.step(q, v, activation, dt, more, load=load, wrench=wrench, torque=torque, book=book)
         state.count += 1
         if state.count % self.every == 0:
             self._follow(state, q_new, v_new, loads, dt)

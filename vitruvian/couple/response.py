@@ -10,19 +10,22 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vitruvian.couple.books import Book
 from vitruvian.couple.step import System
-from vitruvian.errors import Diverged
+from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 
 
 class StepResponse:
-    """A step's system, factored; it keeps its own copies, so that the scratch may be used again."""
+    """A step's system, factored. It answers from copies of its own; booking its work needs the system's scratch."""
 
     def __init__(self, system: System, fixed: Array | None = None):
         """fixed: velocity changes of joints on a course (n_v,), None if all are free."""
-        self.system, self.fixed = system, fixed
+        if len(system.step.free) < len(system.force):
+            raise InputError("impulses after the step need all joint coordinates free; some are held")
+        self.system, self.fixed, self._serial = system, fixed, system.serial
         self.place, self.full = system.step.place, system.matrix.copy()
         self.push = system.dt * system.force  # impulses of all forces [N m s], shape (n_v,)
         self.impulse = np.zeros_like(self.push) if system.impulse is None else system.impulse.copy()  # beside these
@@ -31,6 +34,15 @@ class StepResponse:
         self.factor = self.full.copy() if fixed is None else np.ascontiguousarray(self.full[n - 6 :, n - 6 :])
         if cholesky(self.factor) >= 0:
             raise Diverged("the body", "the step's matrix is not positive definite; take a smaller step")
+
+    def book_work(self, book: Book, after: Array) -> None:
+        """As `System.book_work`, with what leads joints on a course as drive."""
+        if self.system.serial != self._serial:
+            raise RuntimeError("a step's scratch was used again before its work was booked: give each body a stepper")
+        self.system.book_work(book, after)
+        if self.fixed is not None:
+            gained, middle = after - self.system.v, 0.5 * (self.system.v + after)
+            book.add_work("drive", float(self.needed(gained) @ middle))
 
     def step(self) -> Array:
         """Velocity change by all forces and impulses."""

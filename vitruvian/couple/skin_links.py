@@ -114,13 +114,15 @@ def _add_damping(jacobian, origins, damping, h, place, matrix):
         J = jacobian[6 * l : 6 * l + 6]
         DJ = D @ J
         for a in range(n):
+            if place[a] < 0:
+                continue
             moved = False
             for k in range(6):
                 moved = moved or J[k, a] != 0.0
             if not moved:
                 continue
             for b in range(n):
-                if place[b] <= place[a]:
+                if 0 <= place[b] <= place[a]:
                     s = 0.0
                     for k in range(6):
                         s += J[k, a] * DJ[k, b]

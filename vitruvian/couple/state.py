@@ -34,4 +34,4 @@ class SwimmerState(BodyState):
 
 def water_book() -> Book:
     """The accounts of a body in water."""
-    return Book.open(("drive", "water", "push", "joints"), ("water", "weight", "push"), ("water",))
+    return Book.open(("drive", "water", "push", "joints", "links"), ("water", "weight", "push"), ("water",))

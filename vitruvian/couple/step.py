@@ -15,7 +15,7 @@ that what they predict is what the step does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -67,6 +67,7 @@ class System:
     v: Array = field(default_factory=lambda: np.zeros(0))
     dt: float = 0.0  # h [s]
     contributors: tuple[Contributor, ...] = ()
+    serial: int = 0  # counts the assemblies in this scratch
 
     def add_diagonal(self, values: Array) -> None:
         """Add values (n_v,) to the diagonal of A; held coordinates are left out."""
@@ -89,16 +90,15 @@ class System:
         out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
         return out
 
-    def book_work(self, book: Book, after: Array, only: Collection[str] = ()) -> None:
-        """Book the work of the joints' damping and of every contributor, or of those whose account is in `only`;
-        after: the velocities at the end of the step (n_v,).
+    def book_work(self, book: Book, after: Array) -> None:
+        """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the
+        step (n_v,).
 
         All impulses of a step work along the mean of its first and last velocity, whatever their order in it."""
         gained, middle = after - self.v, 0.5 * (self.v + after)
-        if not only:
-            book.add_work("joints", -float(self.dt * (self.damping * after) @ middle))
+        book.add_work("joints", -float(self.dt * (self.damping * after) @ middle))
         for one in self.contributors:
-            if one.account in book.work and (not only or one.account in only):
+            if one.account in book.work:
                 book.add_work(one.account, one.work(self, gained, middle))
 
 
@@ -175,6 +175,7 @@ class BoneStep:
         load: inertia held by each bone (mass, m com, moments about the bone's origin), shape (n_bones, 10)."""
         w = self.system
         w.q, w.v, w.dt, w.impulse, w.contributors = q, v, dt, None, tuple(contributors)
+        w.serial += 1
         inertia = self.own_inertia if load is None else self.own_inertia + load
         custom = self.skeleton.custom_rows(q)
         bone_terms(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.couple.step import System
+from vitruvian.errors import InputError
 from vitruvian.skeleton import difference
 
 Array = np.ndarray
@@ -25,6 +26,15 @@ class JointTorques:
     torque: Array  # at the start of the step
     stiffness: Array | float = 0.0  # -d tau/dq [N m], not negative
     damping: Array | float = 0.0  # -d tau/dv [N m s], not negative
+
+    def __post_init__(self) -> None:
+        self.torque = np.asarray(self.torque, float)
+        for name in ("stiffness", "damping"):
+            value = np.asarray(getattr(self, name), float)
+            if value.shape not in ((), self.torque.shape):
+                raise InputError(f"joint torques: {name} has shape {value.shape}, the torque {self.torque.shape}")
+            if not (value >= 0.0).all():
+                raise InputError(f"joint torques: {name} must not be negative or NaN")
 
     @property
     def stiff(self) -> bool:

@@ -8,6 +8,7 @@ import numba as nb
 import numpy as np
 
 from vitruvian.couple.step import System
+from vitruvian.errors import InputError
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
 
 Array = np.ndarray
@@ -29,6 +30,10 @@ class Wrenches:
 
 def joint_forces_of(system: System, wrench: Array) -> Array:
     """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), in the system's pose."""
+    if np.shape(wrench) != (len(system.poses), 6):
+        raise InputError(
+            f"wrenches have shape {np.shape(wrench)}, {len(system.poses)} bones need ({len(system.poses)}, 6)"
+        )
     out = np.zeros(len(system.force))
     _wrench_forces(system.step.skeleton.topology, system.poses, system.screws, wrench, out)
     return out

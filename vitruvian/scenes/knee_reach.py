@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.control import Controls, honoured
 from vitruvian.errors import Diverged
 from vitruvian.mesh import box, capsule, join, tube
 from vitruvian.scenes._leg import (
@@ -84,7 +85,7 @@ def foothold(time: float, period: float) -> Array:
     return transform(rotation, place)
 
 
-class ReachSimulation(BonesSystem):
+class ReachSystem(BonesSystem):
     """A leg without masses' say: each step poses it so that the foot is where the foothold is then."""
 
     def __init__(self, skeleton: Skeleton, period: float, tolerance: float, **shown: Any) -> None:
@@ -96,7 +97,8 @@ class ReachSimulation(BonesSystem):
         state.q[:] = self._reach(state.q, 0.0)
         return state
 
-    def step(self, state: BonesState, controls: Any, time: float, dt: float) -> None:
+    def step(self, state: BonesState, controls: Controls | None, time: float, dt: float) -> None:
+        honoured(controls, (), "a leg that is posed")
         q = self._reach(state.q, time + dt)
         state.v[:] = difference(self.skeleton, state.q, q) / dt
         state.q[:] = q
@@ -114,7 +116,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     knee = _knee(parameters)
     period = parameters["period"]
     pose = lambda now: knee.spline(now.angle("tibia"))  # noqa: E731
-    simulation = ReachSimulation(
+    simulation = ReachSystem(
         build_leg(knee),
         period,
         parameters["tolerance"],

@@ -15,7 +15,7 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.anatomy.fingers import gripping
 from vitruvian.control import Controls, honoured
-from vitruvian.couple import BodyState, BodyStepper, Book, Contacts, JointTorques
+from vitruvian.couple import AppliedTorques, BodyState, BodyStepper, Book, Contacts, Contributor, JointTorques
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.systems.layers import Drawn, body_layers
@@ -92,23 +92,26 @@ class BodySystem(Drawn):
                 state.activation = given.excitation.copy()
             else:
                 state.activation = self.dynamics.step(state.activation, given.excitation, dt)
-        torque = given.torque
+        if given.torque is not None and np.any(given.torque.torque[self.stepper.held]):
+            at = int(np.flatnonzero(self.stepper.held & (given.torque.torque != 0.0))[0])
+            raise InputError(f"this body: a torque on {self.body.coordinate_names[at]}, which is held still")
+        others: list[Contributor] = []
         if given.root_force is not None and given.root_force.any():
             root = np.zeros(s.n_v)
             root[:6] = given.root_force
-            torque = JointTorques(root) if torque is None else JointTorques(
-                torque.torque + root, torque.stiffness, torque.damping
-            )  # fmt: skip
-        self.advance(state, time, dt, torque)
+            others.append(AppliedTorques(JointTorques(root), (state.q, state.v), account="push"))
+        self.advance(state, time, dt, given.torque, others)
         if not np.isfinite(state.v).all() or np.abs(state.v).max() > FASTEST:
             worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > FASTEST)))
             raise Diverged(self.body.coordinate_names[worst], "moves faster than 10 000 rad/s")
         self.surround(state, time + dt)
 
-    def advance(self, state: BodyState, time: float, dt: float, torque: JointTorques | None) -> None:
+    def advance(
+        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
+    ) -> None:
         """Bones one step on; a body in its flesh does it otherwise."""
         state.q, state.v = self.stepper.step(
-            state.q, state.v, state.activation, dt, load=state.load, torque=torque,
+            state.q, state.v, state.activation, dt, others, load=state.load, torque=torque,
             wrench=state.wrench if state.wrench.any() else None, book=state.book if self.books else None,
         )  # fmt: skip
 

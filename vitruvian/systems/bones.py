@@ -132,6 +132,8 @@ class BonesSystem(Drawn):
         given = honoured(controls, ("torque",), "a mechanism", n_v=self.skeleton.n_v).torque
         if given is not None and given.stiff:
             raise InputError("a mechanism is stepped explicitly: torques with stiffness or damping need a body's step")
+        if given is not None and given.torque[self._given].any():
+            raise InputError("a mechanism: a torque on a joint that is driven has no effect")
         torque = None if given is None else given.torque
         stored = passive_energy(self.skeleton, state.q)
         advance = self._step_rk4 if self.integrator == "rk4" else self._step_euler

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Belly, Body, BodyFlesh
-from vitruvian.couple import BodyState, Inertial, JointTorques, MuscleFlesh, WrapState
+from vitruvian.couple import BodyState, Contributor, Inertial, JointTorques, MuscleFlesh, WrapState
 from vitruvian.flesh import Contact, Loads, SelfContact, Settings, tissue_volume
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import BodySystem
@@ -95,7 +95,9 @@ class FleshedBodySystem(BodySystem):
         self._feel(state)
         return state
 
-    def advance(self, state: BodyState, time: float, dt: float, torque: JointTorques | None) -> None:
+    def advance(
+        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
+    ) -> None:
         assert isinstance(state, FleshedState)
         state.q, state.v = self.wrap.step(
             state.wrap,
@@ -104,6 +106,7 @@ class FleshedBodySystem(BodySystem):
             state.activation,
             dt,
             self._loads(state, time + dt),
+            others,
             load=state.load - self.wrap.spared,  # the step takes off by itself what the flesh brings
             wrench=state.push,
             torque=torque,

@@ -47,20 +47,25 @@ class LanesSystem:
         light: bool = False,
         naming: str = "{lane} {name}",
         cameras: Sequence[Camera] = (),
+        ground: float | None = None,
     ):
         """signals: of each lane; all of its own, under its name, if None. light: leave out rigid bodies and points, so
         that a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
         if not systems:
             raise InputError("lanes: at least one system is needed")
-        self.systems, self.cameras = dict(systems), tuple(cameras)
+        called = [naming.format(lane=lane, name="x") for lane in systems]
+        if len(set(called)) < len(called):
+            raise InputError(f"lanes: naming '{naming}' calls things of two lanes the same; use {{lane}} and {{name}}")
+        self.systems, self.ground = dict(systems), ground
+        self.cameras = tuple(cameras) or tuple(next(iter(systems.values())).cameras)
         self.offsets = [np.asarray(first, float) + n * np.asarray(apart, float) for n in range(len(self.systems))]
         self.signals, self.light, self.naming = signals, light, naming
 
     def start(self, rng: np.random.Generator) -> LanesState:
         return LanesState([s.start(rng) for s in self.systems.values()])  # type: ignore[attr-defined]
 
-    def step(self, state: LanesState, controls: Sequence[Controls | None], time: float, dt: float) -> None:
-        for system, lane, control in zip(self.systems.values(), state.lanes, controls, strict=True):
+    def step(self, state: LanesState, controls: Sequence[Controls | None] | None, time: float, dt: float) -> None:
+        for system, lane, control in zip(self.systems.values(), state.lanes, self._given(controls), strict=True):
             system.step(lane, control, time, dt)  # type: ignore[attr-defined]
 
     def stage(self) -> Stage:
@@ -82,11 +87,11 @@ class LanesSystem:
             tuple(points),
             tuple(signals),
             self.cameras,
-            None,
+            self.ground,
         )
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:
-        given = [None] * len(self.systems) if controls is None else controls
+        given = self._given(controls)
         poses: list[Array] = []
         signals: dict[str, float | Array] = {}
         surfaces: dict[str, SurfaceFrame] = {}
@@ -107,6 +112,14 @@ class LanesSystem:
             lines |= {call(k): replace(v, points=v.points + aside) for k, v in frame.lines.items()}
             signals |= self._read(lane, frame.signals)
         return Frame(np.concatenate([np.zeros((0, 7)), *poses]), signals, surfaces, lines, points)
+
+    def _given(self, controls: Sequence[Controls | None] | None) -> Sequence[Controls | None]:
+        """Controls of each lane; none for any of them if there are none."""
+        if controls is None:
+            return [None] * len(self.systems)
+        if len(controls) != len(self.systems):
+            raise InputError(f"lanes: {len(self.systems)} lanes need as many controls, not {len(controls)}")
+        return controls
 
     def _declared(self, lane: str, own: Sequence[Signal]) -> list[Signal]:
         if self.signals is None:

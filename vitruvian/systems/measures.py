@@ -71,7 +71,10 @@ class Now:
         return np.asarray(about_centre[:3] + np.cross(centre_of_mass(self.skeleton, self.q), about_centre[3:]))
 
     def once(self, find: Callable[[Now], Found]) -> Found:
-        """find(now), found once for all measures and layers that ask for it at this instant."""
+        """find(now), found once for all measures and layers that ask for it at this instant.
+
+        find: a function or method that is the same object each time, not a fresh lambda; nobody may change what it
+        returns."""
         if find not in self._kept:
             self._kept[find] = find(self)
         found: Found = self._kept[find]

@@ -73,8 +73,6 @@ class SwimState(SwimmerState):
 class SwimmerSystem(Drawn):
     """See `world.simulation.Simulation`; the state is a `SwimState`."""
 
-    honours: tuple[str, ...] = ("excitation", "torque", "course")
-
     def __init__(
         self,
         body: Body,
@@ -106,6 +104,7 @@ class SwimmerSystem(Drawn):
         self.q0 = body.default_q.copy() if q is None else np.array(q, float)
         self.v0 = np.zeros(s.n_v) if v is None else np.array(v, float)
         self.dynamics, self.pushes, self.marks = dynamics, tuple(pushes), marks
+        self.honours: tuple[str, ...] = (*(("excitation",) if muscles else ()), "torque", "course")
         self.stepper = BodyStepper(s, body.muscles if muscles else MuscleBuilder(s).build())
         self.fleshed = None if flesh is None else FleshSkin(s, body.default_q, skin, flesh.model)
         self.in_water = BodyInWater(self.stepper, skin)
@@ -158,7 +157,7 @@ class SwimmerSystem(Drawn):
         )
         if given.torque is not None and given.course is not None:
             raise InputError("a swimmer's joints follow torques or a course, not both")
-        if given.excitation is not None and self.stepper.muscles.n_muscles:
+        if given.excitation is not None:
             if self.dynamics is None:
                 state.activation = np.array(given.excitation, float)
             else:
@@ -225,11 +224,9 @@ class SwimmerSystem(Drawn):
 class SwimmerPreview(SwimmerSystem):
     """The same swimmer led through a motion, pelvis and all, without any physics: `sample(time)` gives q and v."""
 
-    honours = ()
-
     def __init__(self, *arguments: Any, sample: Callable[[float], tuple[Array, Array]], **options: Any):
         super().__init__(*arguments, **options)
-        self.sample = sample
+        self.sample, self.honours = sample, ()
 
     def step(self, state: SwimState, controls: Controls | None, time: float, dt: float) -> None:
         honoured(controls, self.honours, "a preview")
