@@ -22,8 +22,9 @@ from vitruvian.couple import BoneFlesh
 from vitruvian.flesh import Loads, Settings, embed, preset, self_contact
 from vitruvian.mesh import vertex_normals
 from vitruvian.skeleton import bone_poses, difference, integrate
+from vitruvian.systems.colours import MUSCLE, SKIN
 from vitruvian.view import Shooting
-from vitruvian.world import MUSCLE, SKIN, Frame, Mesh, Recording, Stage, Surface, SurfaceFrame
+from vitruvian.world import Frame, Mesh, Recording, Stage, Surface, SurfaceFrame
 
 PICTURES = Path(__file__).parent / "pictures"
 SIDES = [(0.7, -4.9, 1.15), (4.9, -0.6, 1.15), (-0.7, 4.9, 1.15), (-3.5, -3.5, 1.15)]
@@ -145,7 +146,7 @@ def muscles(folder: Path) -> None:
     bones = []
     for name, (v, f) in bone_surfaces(body).items():
         at = placed[body.skeleton.index(name)]
-        bones.append(Mesh(name, "", v @ at[:3, :3].T + at[:3, 3], f))
+        bones.append(Mesh(name, "", v @ at[:3, :3].T + at[:3, 3], f, layer="bones"))
     stage = Stage(
         meshes=tuple(bones),
         surfaces=(Surface("muscles", faces, "muscles", MUSCLE), Surface("skin", skin.faces, "skin", SKIN, 0.28)),

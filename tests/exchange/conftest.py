@@ -34,12 +34,12 @@ def recording():
     stage = Stage(
         bodies=("left femur", "2nd/body"),
         meshes=(
-            Mesh("bone", "left femur", CUBE, FACES, colour=(0.5, 0.5, 0.5)),
-            Mesh("glass", "2nd/body", CUBE, FACES, opacity=0.25),
+            Mesh("bone", "left femur", CUBE, FACES, colour=(0.5, 0.5, 0.5), layer="bones"),
+            Mesh("glass", "2nd/body", CUBE, FACES, opacity=0.25, layer="bones"),
             Mesh("stand", "", CUBE, FACES, layer="stand"),
         ),
-        surfaces=(Surface("skin", FACES, value="strain rate"), Surface("water", None, layer="water")),
-        lines=(Lines("muscles", np.array([0, 2, 5]), np.array([0.01, 0.02]), value="activation"),),
+        surfaces=(Surface("skin", FACES, value="strain rate", layer="skin"), Surface("water", None, layer="water")),
+        lines=(Lines("muscles", np.array([0, 2, 5]), np.array([0.01, 0.02]), value="activation", layer="muscles"),),
         points=(Points("spray", 0.01),),
         signals=(Signal("angle, inner", "rad"), Signal("force", "N", components=("x", "y"))),
     )

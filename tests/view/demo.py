@@ -4,22 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from vitruvian.systems.colours import BONE, SKIN, WATER
 from vitruvian.view import MemoryRecording
-from vitruvian.world import (
-    BONE,
-    SKIN,
-    WATER,
-    Camera,
-    Frame,
-    Lines,
-    LinesFrame,
-    Mesh,
-    Points,
-    Signal,
-    Stage,
-    Surface,
-    SurfaceFrame,
-)
+from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 
 
 def ball(radius: float, rings: int = 24, sides: int = 48) -> tuple[np.ndarray, np.ndarray]:
@@ -70,12 +57,12 @@ def demo(frames: int = 60, rate: float = 30.0) -> MemoryRecording:
     bodies = ("base", "upper", "lower")
     knob = ball(0.09)
     meshes = (
-        Mesh("foot", "base", *box(0.5, 0.5, 0.12)),
-        Mesh("post", "base", box(0.10, 0.10, 0.5)[0] + (0, 0, 0.3), box(1, 1, 1)[1]),
-        Mesh("hinge", "upper", *knob, colour=BONE),
-        Mesh("upper", "upper", box(0.07, 0.07, 0.5)[0] + (0, 0, 0.25), box(1, 1, 1)[1]),
-        Mesh("elbow", "lower", *knob),
-        Mesh("lower", "lower", box(0.06, 0.06, 0.45)[0] + (0, 0, 0.23), box(1, 1, 1)[1]),
+        Mesh("foot", "base", *box(0.5, 0.5, 0.12), layer="bones"),
+        Mesh("post", "base", box(0.10, 0.10, 0.5)[0] + (0, 0, 0.3), box(1, 1, 1)[1], layer="bones"),
+        Mesh("hinge", "upper", *knob, colour=BONE, layer="bones"),
+        Mesh("upper", "upper", box(0.07, 0.07, 0.5)[0] + (0, 0, 0.25), box(1, 1, 1)[1], layer="bones"),
+        Mesh("elbow", "lower", *knob, layer="bones"),
+        Mesh("lower", "lower", box(0.06, 0.06, 0.45)[0] + (0, 0, 0.23), box(1, 1, 1)[1], layer="bones"),
         Mesh(
             "wall",
             "",
@@ -103,6 +90,7 @@ def demo(frames: int = 60, rate: float = 30.0) -> MemoryRecording:
                 np.array([0.03, 0.03, 0.022, 0.022]),
                 names=("front", "back", "left", "right"),
                 value="activation",
+                layer="muscles",
             ),
             Lines("wire", np.array([0, 40]), np.array([0.008]), layer="wire", colour=(0.35, 0.37, 0.42)),
         ),

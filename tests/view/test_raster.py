@@ -108,12 +108,12 @@ def test_solid_behind_a_clear_pane_shows_through_and_in_front_hides_it(demo):
 
 
 def test_box_throws_its_shadow_on_the_ground_away_from_the_light(demo):
-    box = Mesh("box", "", demo.box(0.5, 0.5, 0.5)[0] + (0.0, 0.0, 0.25), demo.box(1, 1, 1)[1])
+    box = Mesh("box", "", demo.box(0.5, 0.5, 0.5)[0] + (0.0, 0.0, 0.25), demo.box(1, 1, 1)[1], layer="bones")
     eye, target = (0.0, -5.0, 3.0), (0.0, 0.0, 0.0)
     with_box = picture([box], eye, target, ground=0.0)
     # The key light comes from over the camera's left shoulder, so the shade lies right of and behind the box.
     camera = pinhole(eye, target, SIZE)
-    flat = Mesh("speck", "", 1e-4 * demo.box(1, 1, 1)[0] - (0.0, 0.0, 1.0), demo.box(1, 1, 1)[1])
+    flat = Mesh("speck", "", 1e-4 * demo.box(1, 1, 1)[0] - (0.0, 0.0, 1.0), demo.box(1, 1, 1)[1], layer="bones")
     without = picture([flat], eye, target, ground=0.0)
 
     def at(x, y):
@@ -151,7 +151,9 @@ def test_picture_has_the_same_bits_for_one_two_and_four_threads(demo):
 def test_vertices_that_are_not_numbers_are_left_out_without_harm(demo):
     good, bad = demo.ball(0.4), demo.ball(0.4)
     bad[0][::3] = np.nan
-    shot = picture([Mesh("good", "", *good), dataclasses.replace(Mesh("bad", "", *bad), colour=BLUE)])
+    shot = picture(
+        [Mesh("good", "", *good, layer="bones"), dataclasses.replace(Mesh("bad", "", *bad, layer="bones"), colour=BLUE)]
+    )
     assert np.isfinite(shot).all()
 
 

@@ -61,7 +61,7 @@ def test_followed_body_stays_in_the_middle_of_the_picture(demo):
     vertices, faces = demo.ball(0.2)
     stage = Stage(
         bodies=("b",),
-        meshes=(Mesh("m", "b", vertices, faces, colour=(0.9, 0.1, 0.1)),),
+        meshes=(Mesh("m", "b", vertices, faces, colour=(0.9, 0.1, 0.1), layer="bones"),),
         cameras=(Camera("chase", (0.0, -4.0, 0.5), (0.0, 0.0, 0.0), follow="b"),),
         ground=None,
     )

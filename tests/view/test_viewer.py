@@ -179,7 +179,8 @@ def test_narrow_window_is_widened_only_as_far_as_what_is_shown_needs(show, demo,
     vertices, faces = demo.box(1.0, 1e-6, 1.0)
     distance = 0.5 / 0.8 / np.tan(0.5 * FIELD_OF_VIEW)  # the plate fills 0.8 of a square picture
     stage = Stage(
-        meshes=(Mesh("plate", "", vertices, faces),), cameras=(Camera("front", (0.0, -distance, 0.0), (0.0, 0.0, 0.0)),)
+        meshes=(Mesh("plate", "", vertices, faces, layer="bones"),),
+        cameras=(Camera("front", (0.0, -distance, 0.0), (0.0, 0.0, 0.0)),),
     )
     cameras = show(one_frame(stage, Frame())).page.cameras
     client = SimpleNamespace(client_id=1, camera=SimpleNamespace(aspect=aspect, fov=FIELD_OF_VIEW))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh import box
+from vitruvian.systems.colours import WATER
 from vitruvian.view import Shooting, one_frame
 from vitruvian.view.camera import BOB, follow_shift
 from vitruvian.view.raster.water import F0, INDEX, faded, media, mirror_from_below
-from vitruvian.world import WATER, Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 
 def wet(near, is_water, start=-1):

@@ -34,18 +34,20 @@ def stages(draw):
     bodies = tuple(draw(sets_of_names))
     faces = rng.integers(0, 5, (4, 3))
     meshes = tuple(
-        Mesh(n, draw(st.sampled_from(["", *bodies])), rng.normal(size=(5, 3)), faces, colour=draw(colours))
+        Mesh(
+            n, draw(st.sampled_from(["", *bodies])), rng.normal(size=(5, 3)), faces, colour=draw(colours), layer="bones"
+        )
         for n in draw(sets_of_names)
     )
     surfaces = tuple(
-        Surface(n, faces if draw(st.booleans()) else None, value=draw(st.sampled_from(["", "speed"])))
+        Surface(n, faces if draw(st.booleans()) else None, value=draw(st.sampled_from(["", "speed"])), layer="skin")
         for n in draw(sets_of_names)
     )
     lines = []
     for n in draw(sets_of_names):
         offsets = np.cumsum([0, *draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))])
         value = draw(st.sampled_from(["", "activation"]))
-        lines.append(Lines(n, offsets, rng.uniform(0.001, 0.1, len(offsets) - 1), value=value))
+        lines.append(Lines(n, offsets, rng.uniform(0.001, 0.1, len(offsets) - 1), value=value, layer="muscles"))
     signals = tuple(
         Signal(n, draw(st.sampled_from(["m", "", "N m"])), draw(names), tuple(draw(sets_of_names)))
         for n in draw(sets_of_names)

@@ -243,7 +243,9 @@ def test_what_is_not_a_recording_is_said_so(tmp_path):
 
 
 def test_a_frame_that_does_not_fit_the_stage_is_refused_by_name(tmp_path):
-    stage = Stage(bodies=("a",), signals=(Signal("x", "m", components=("u", "v")),), surfaces=(Surface("s", None),))
+    stage = Stage(
+        bodies=("a",), signals=(Signal("x", "m", components=("u", "v")),), surfaces=(Surface("s", None, layer="skin"),)
+    )
     good = {
         "poses": np.zeros((1, 7)),
         "signals": {"x": np.zeros(2)},
@@ -265,9 +267,9 @@ def test_a_frame_that_does_not_fit_the_stage_is_refused_by_name(tmp_path):
     ("stage", "part"),
     [
         (Stage(bodies=("a", "a")), "a is used twice"),
-        (Stage(meshes=(Mesh("m", "b", np.eye(3), np.array([[0, 1, 2]])),)), "mesh m rides on b"),
-        (Stage(meshes=(Mesh("m", "", np.eye(3), np.array([[0, 1, 3]])),)), "mesh m: a face"),
-        (Stage(meshes=(Mesh("m", "", np.eye(3) * np.nan, np.array([[0, 1, 2]])),)), "mesh m: vertices"),
+        (Stage(meshes=(Mesh("m", "b", np.eye(3), np.array([[0, 1, 2]]), layer="bones"),)), "mesh m rides on b"),
+        (Stage(meshes=(Mesh("m", "", np.eye(3), np.array([[0, 1, 3]]), layer="bones"),)), "mesh m: a face"),
+        (Stage(meshes=(Mesh("m", "", np.eye(3) * np.nan, np.array([[0, 1, 2]]), layer="bones"),)), "mesh m: vertices"),
         (Stage(signals=(Signal("", "m"),)), "signals: a name"),
     ],
 )

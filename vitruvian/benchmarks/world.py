@@ -76,8 +76,10 @@ def _record(path: Path) -> tuple[Recorder, float]:
     faces = rng.integers(0, VERTICES, size=(2 * VERTICES, 3))
     stage = Stage(
         bodies=tuple(f"bone {i}" for i in range(BONES)),
-        surfaces=(Surface("skin", faces, value="strain"),),
-        lines=(Lines("muscles", 4 * np.arange(MUSCLES + 1), np.full(MUSCLES, 0.01), value="activation"),),
+        surfaces=(Surface("skin", faces, value="strain", layer="skin"),),
+        lines=(
+            Lines("muscles", 4 * np.arange(MUSCLES + 1), np.full(MUSCLES, 0.01), value="activation", layer="muscles"),
+        ),
         signals=tuple(Signal(f"signal {i}", "N") for i in range(SIGNALS)),
     )
     frames = [

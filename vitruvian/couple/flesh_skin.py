@@ -44,7 +44,7 @@ class FleshSkin:
         self.bound = replace(skin, volume=None)
         self.follower = Follower(model)
         self.embedding = self.follower.skin(skin.rest)
-        self._drape = Drape(skin.rest, skin.faces, CELLS * model.lattice.spacing)
+        self._drape = Drape(skin.rest, skin.faces, CELLS * float(np.median(model.elements.size)))
         self._main = skin.bones[skin.influence[:, 0]]
 
     def start(self, q: Array) -> FleshMotion:

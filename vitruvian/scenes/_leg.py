@@ -160,7 +160,7 @@ def leg_meshes(*, foot_on: str, pelvis: bool = False) -> tuple[Mesh, ...]:
         vertices, faces = _placed(bone)
         if body == "tibia" and bone in ("r_talus", "r_foot", "r_bofoot"):
             vertices = vertices + ANKLE_CENTRE
-        meshes.append(Mesh(name, body, vertices, faces))
+        meshes.append(Mesh(name, body, vertices, faces, layer="bones"))
     return tuple(meshes)
 
 

@@ -16,7 +16,8 @@ from vitruvian.control import Controls, honoured
 from vitruvian.mesh import box, sphere
 from vitruvian.muscle import CurvedHill, Element, SpringMuscle, Tension, force_laws, tension
 from vitruvian.systems import BodiesLayer, Drawn, Layer, LinesLayer, Measure, Now
-from vitruvian.world import MUSCLE, WIRE, Camera, Lines, LinesFrame, Mesh, Signal
+from vitruvian.systems.colours import MUSCLE, WIRE
+from vitruvian.world import Camera, Lines, LinesFrame, Mesh, Signal
 
 Array = np.ndarray
 NAMES = ("spring", "hill")
@@ -105,7 +106,7 @@ def _layers() -> tuple[Layer, ...]:
         points = np.array([p for i in range(2) for p in ((x[i], 0.0, TOP), (x[i], 0.0, _height(now)[i]))])
         return LinesFrame(points, now.state.activation.copy())
 
-    lines = Lines("muscles", np.array([0, 2, 4]), np.array([0.02, 0.02]), NAMES, value="activation")
+    lines = Lines("muscles", np.array([0, 2, 4]), np.array([0.02, 0.02]), NAMES, value="activation", layer="muscles")
     return BodiesLayer(NAMES, meshes, poses), LinesLayer(lines, muscles)
 
 

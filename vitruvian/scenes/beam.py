@@ -16,8 +16,9 @@ import numpy as np
 from vitruvian.flesh import Loads, Settings, box_lattice, build_flesh, mooney_rivlin_from_moduli
 from vitruvian.mesh import box
 from vitruvian.systems import Measure, TissueSystem
+from vitruvian.systems.colours import WIRE
 from vitruvian.systems.tissue import block_skin
-from vitruvian.world import WIRE, Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 SIDE, LENGTH, DENSITY, GRAVITY = 0.04, 0.4, 1000.0, 9.81  # m, m, kg/m³, m/s²
 HEIGHT = 0.3  # of the beam above the ground [m]

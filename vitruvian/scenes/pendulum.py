@@ -19,7 +19,8 @@ from vitruvian.mesh import box, capsule, cylinder, join, moved, sphere
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder, joints
 from vitruvian.spatial import rotation_about, transform
 from vitruvian.systems import BonesSystem, Measure
-from vitruvian.world import WIRE, Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
+from vitruvian.systems.colours import WIRE
+from vitruvian.world import Camera, Mesh, Parameter, Recording, Report, Scene, Signal, World
 
 BRASS = (0.80, 0.60, 0.25)
 HEIGHT = 1.5  # of the hinge [m]

@@ -95,10 +95,12 @@ class Cover:
                 np.abs(bound.rest[:, 2] - wrist[2]) < 0.2, share * np.clip(-beyond / BLEND, 0.0, 1.0), share
             )
         self.bound, self.share, self.faces = bound, share, bound.faces
-        self.riding: Embedding = embed(model.lattice, bound.rest)
+        self.riding: Embedding = embed(model.elements, bound.rest)
         self.skinned = drape or bool((share < 1.0).any())
         self._drape = (
-            Drape(bound.rest, bound.faces, CELLS * model.lattice.spacing, among=share > 0.0) if drape else None
+            Drape(bound.rest, bound.faces, CELLS * float(np.median(model.elements.size)), among=share > 0.0)
+            if drape
+            else None
         )
 
     def positions(self, x: Array, poses: Array) -> Array:

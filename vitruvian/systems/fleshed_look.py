@@ -11,6 +11,7 @@ import numpy as np
 from vitruvian.anatomy import Belly
 from vitruvian.flesh import embed
 from vitruvian.skin import Under
+from vitruvian.systems.colours import MUSCLE, SKIN, WIRE
 from vitruvian.systems.layers import (
     COLOURS,
     BodiesLayer,
@@ -22,7 +23,7 @@ from vitruvian.systems.layers import (
     tissue_values,
 )
 from vitruvian.systems.measures import Now
-from vitruvian.world import MUSCLE, SKIN, WIRE, Lines, LinesFrame, Mesh, Parameter, Surface, SurfaceFrame
+from vitruvian.world import Lines, LinesFrame, Mesh, Parameter, Surface, SurfaceFrame
 
 if TYPE_CHECKING:
     from vitruvian.systems.fleshed import FleshedBodySystem
@@ -125,14 +126,17 @@ def _tissue(system: FleshedBodySystem, bellies: Sequence[Belly]) -> list[Layer]:
 def _bellies(system: FleshedBodySystem, bellies: Sequence[Belly], skin: Callable[[Now], Array]) -> Layer:
     """Muscle bellies that ride in the flesh and stay under the drawn skin, whose vertices are skin(now)."""
     number = {n: i for i, n in enumerate(system.body.muscles.names)}
-    cover, lattice = system.cover, system.flesh.model.lattice
+    cover, elements = system.cover, system.flesh.model.elements
     shapes = [b.surface() for b in bellies]
     sizes = np.array([len(v) for v, _ in shapes], dtype=np.int64)
     owner = np.repeat(np.array([number[b.name] for b in bellies], dtype=np.int64), sizes)
     offsets = np.concatenate([[0], np.cumsum(sizes)])[: len(shapes)]
     faces = np.concatenate([f + o for (_, f), o in zip(shapes, offsets)])
     at_rest = np.concatenate([v for v, _ in shapes])
-    belly, under = embed(lattice, at_rest), Under(cover.bound.rest, cover.faces, at_rest, lattice.spacing)
+    belly, under = (
+        embed(elements, at_rest),
+        Under(cover.bound.rest, cover.faces, at_rest, float(np.median(elements.size))),
+    )
 
     def at(now: Now) -> SurfaceFrame:
         x = now.state.wrap.flesh.x

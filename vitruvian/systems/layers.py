@@ -16,9 +16,10 @@ from scipy.spatial.transform import Rotation
 from vitruvian.anatomy import Body, bone_surfaces
 from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
 from vitruvian.muscle import path_points
+from vitruvian.systems.colours import WATER
 from vitruvian.systems.measures import Measure, Now, read
 from vitruvian.water import Tank, spray_surface, surface_mesh
-from vitruvian.world import WATER, Camera, Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 SPRAY = (0.75, 0.87, 0.95)
@@ -145,10 +146,12 @@ def body_layers(
 
     def shown() -> list[Mesh]:
         surfaces = bone_surfaces(body, fallback=True).items() if drawn else ()
-        return [*meshes, *(Mesh(bone, bone, vertices, faces) for bone, (vertices, faces) in surfaces)]
+        return [*meshes, *(Mesh(bone, bone, vertices, faces, layer="bones") for bone, (vertices, faces) in surfaces)]
 
     m = body.muscles
-    lines = Lines("muscles", m.offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0))
+    lines = Lines(
+        "muscles", m.offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0), layer="muscles"
+    )
     return [
         BodiesLayer(body.skeleton.names, shown, lambda now: as_poses(poses(now))),
         LinesLayer(lines, lambda now: LinesFrame(path_points(m, now.poses), activation(now).copy())),

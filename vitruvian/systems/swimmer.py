@@ -25,6 +25,7 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
+from vitruvian.systems.colours import SKIN, WATER
 from vitruvian.systems.layers import Drawn, Layer, PointsLayer, SurfaceLayer, body_layers, water_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Push, add_pushes
@@ -32,7 +33,7 @@ from vitruvian.systems.swimmer_room import check_room
 from vitruvian.systems.swimmer_signals import Calm, parts_of, swim_measures
 from vitruvian.water import FORCES, Tank, WaterState, fill, follow
 from vitruvian.water import step as step_water
-from vitruvian.world import SKIN, WATER, Camera, Mesh, Points, Surface, SurfaceFrame
+from vitruvian.world import Camera, Mesh, Points, Surface, SurfaceFrame
 
 Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
@@ -204,7 +205,7 @@ class SwimmerSystem(Drawn):
             there = self.stepper.muscles.n_muscles
             return np.asarray(now.state.activation) if there else np.zeros(self.body.muscles.n_muscles)
 
-        skin = Surface("skin", self.skin.faces, colour=SKIN, opacity=SKIN_OPACITY)
+        skin = Surface("skin", self.skin.faces, colour=SKIN, opacity=SKIN_OPACITY, layer="skin")
         layers = body_layers(self.body, meshes=meshes, drawn=drawn, activation=activation)
         layers.append(SurfaceLayer(skin, lambda now: SurfaceFrame(now.once(self.vertices))))
         if isinstance(self.water, Tank):

@@ -15,6 +15,7 @@ import numpy as np
 
 from vitruvian.control import Controls, honoured
 from vitruvian.spatial import pose_from_transform, transform
+from vitruvian.systems.colours import WIRE
 from vitruvian.systems.layers import BodiesLayer, Drawn, LinesLayer, water_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.water import (
@@ -30,8 +31,7 @@ from vitruvian.water import (
     step,
     water_volume,
 )
-from vitruvian.world import WIRE, Camera, Lines, LinesFrame, Mesh, Recording, Signal
-from vitruvian.world.stage import Colour
+from vitruvian.world import Camera, Colour, Lines, LinesFrame, Mesh, Recording, Signal
 
 Array = np.ndarray
 DRY = (0.86, 0.53, 0.24)

@@ -25,9 +25,10 @@ from vitruvian.flesh import (
     rest_state,
     tissue_volume,
 )
+from vitruvian.systems.colours import SKIN, WIRE
 from vitruvian.systems.layers import BodiesLayer, Drawn, SurfaceLayer, tissue_surface, tissue_values
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world import SKIN, WIRE, Camera, Mesh, Signal, Surface, SurfaceFrame
+from vitruvian.world import Camera, Mesh, Signal, Surface, SurfaceFrame
 
 Array = np.ndarray
 LoadsAt = Callable[[float], Loads]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.view import normals
-from vitruvian.world.stage import Colour
+from vitruvian.world import Colour
 
 Array = np.ndarray
 

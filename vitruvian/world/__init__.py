@@ -15,12 +15,11 @@ from vitruvian.world.run import RunResult, Watcher, run_world
 from vitruvian.world.scene import Parameter, Report, Scene
 from vitruvian.world.simulation import Controller, Simulation
 from vitruvian.world.stage import (
-    BONE,
-    MUSCLE,
-    SKIN,
-    WATER,
-    WIRE,
+    BRICK,
+    IVORY,
+    SAND,
     Camera,
+    Colour,
     Frame,
     Lines,
     LinesFrame,
@@ -34,12 +33,11 @@ from vitruvian.world.stage import (
 from vitruvian.world.world import World
 
 __all__ = [
-    "BONE",
-    "MUSCLE",
-    "SKIN",
-    "WATER",
-    "WIRE",
+    "BRICK",
+    "IVORY",
+    "SAND",
     "Camera",
+    "Colour",
     "Controller",
     "Frame",
     "Lines",

@@ -17,11 +17,9 @@ import numpy as np
 Array = np.ndarray
 Colour = tuple[float, float, float]
 
-BONE: Colour = (0.89, 0.85, 0.76)
-MUSCLE: Colour = (0.70, 0.20, 0.17)
-SKIN: Colour = (0.86, 0.66, 0.55)
-WATER: Colour = (0.25, 0.52, 0.70)
-WIRE: Colour = (0.35, 0.37, 0.42)
+IVORY: Colour = (0.89, 0.85, 0.76)  # what has no colour of its own: meshes,
+SAND: Colour = (0.86, 0.66, 0.55)  # surfaces,
+BRICK: Colour = (0.70, 0.20, 0.17)  # lines
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,8 @@ class Mesh:
     body: str  # name of the body it rides on; "" stands still in the world
     vertices: Array  # [m] in the body's frame, shape (n, 3)
     faces: Array  # vertex indices, shape (m, 3)
-    layer: str = "bones"
-    colour: Colour = BONE
+    layer: str = "bodies"
+    colour: Colour = IVORY
     opacity: float = 1.0
 
 
@@ -43,8 +41,8 @@ class Surface:
 
     name: str
     faces: Array | None  # shape (m, 3), or None when each frame brings its own
-    layer: str = "skin"
-    colour: Colour = SKIN
+    layer: str = "surfaces"
+    colour: Colour = SAND
     opacity: float = 1.0
     value: str = ""  # what the per-vertex values mean, "" if there are none
     unit: str = ""
@@ -53,14 +51,14 @@ class Surface:
 
 @dataclass(frozen=True)
 class Lines:
-    """Polylines drawn as tubes, such as muscles; coloured by one value per line."""
+    """Polylines drawn as tubes, coloured by one value per line."""
 
     name: str
     offsets: Array  # line i has points offsets[i]:offsets[i+1]; shape (n_lines + 1,)
     radius: Array  # tube radius [m], shape (n_lines,)
     names: tuple[str, ...] = ()  # one name per line, or none
-    layer: str = "muscles"
-    colour: Colour = MUSCLE
+    layer: str = "lines"
+    colour: Colour = BRICK
     opacity: float = 1.0
     value: str = ""  # what the per-line values mean (activation, tension), "" if there are none
     unit: str = ""

@@ -65,14 +65,23 @@ class DoublePendulum:
         return Stage(
             bodies=("upper", "lower"),
             meshes=(
-                Mesh("rod", "upper", np.eye(3), triangle),
+                Mesh("rod", "upper", np.eye(3), triangle, layer="bones"),
                 Mesh("stand", "", np.eye(3) - 1.0, triangle, layer="stand", opacity=0.5),
             ),
             surfaces=(
-                Surface("sheet", triangle, value="strain", unit="1", value_range=(-1.0, 1.0)),
+                Surface("sheet", triangle, value="strain", unit="1", value_range=(-1.0, 1.0), layer="skin"),
                 Surface("drops", None, layer="water", value="speed", unit="m/s"),
             ),
-            lines=(Lines("rope", np.array([0, 2, 5]), np.array([0.01, 0.02]), names=("a", "b"), value="tension"),),
+            lines=(
+                Lines(
+                    "rope",
+                    np.array([0, 2, 5]),
+                    np.array([0.01, 0.02]),
+                    names=("a", "b"),
+                    value="tension",
+                    layer="muscles",
+                ),
+            ),
             points=(Points("spray", 0.01),),
             signals=(Signal("angle", "rad", "both angles", ("upper", "lower")), Signal("energy/mass", "J/kg")),
             cameras=(Camera("front", (0.0, -4.0, 1.0), (0.0, 0.0, 0.0), follow="lower"),),
