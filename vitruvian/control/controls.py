@@ -20,6 +20,7 @@ from vitruvian.couple import JointCourse, JointTorques
 from vitruvian.errors import InputError
 
 Array = np.ndarray
+ROUNDING = 1e-6  # by which an excitation may leave 0 to 1
 COMMANDS = ("excitation", "torque", "course", "root_force")
 
 
@@ -65,8 +66,15 @@ class Controls:
     def __post_init__(self) -> None:
         if self.torque is not None and not isinstance(self.torque, JointTorques):
             self.torque = JointTorques(np.asarray(self.torque, float))
+        if self.course is not None and not isinstance(self.course, JointCourse):
+            raise InputError(f"controls: course must be a JointCourse, not {type(self.course).__name__}")
         if self.excitation is not None:
             self.excitation = _finite("excitation", self.excitation)
+            low, high = float(self.excitation.min(initial=0.0)), float(self.excitation.max(initial=0.0))
+            if low < -ROUNDING or high > 1.0 + ROUNDING:
+                raise InputError(
+                    f"controls: excitation must be from 0 to 1, got {low if low < -ROUNDING else high:.4g}"
+                )
         if self.root_force is not None:
             self.root_force = _finite("root_force", self.root_force)
             if self.root_force.shape != (6,):

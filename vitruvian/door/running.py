@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,8 +96,12 @@ def run(
     `progress(time, seconds)` is called after each step. A `watcher` sees each frame as it is recorded; it may be a
     function that makes one of the world and its parameters. Ctrl-C saves the state and raises `RunInterrupted`.
     """
-    if seconds is not None and not 0 < seconds < 1e9:
-        raise InputError(f"seconds must be positive, not {seconds:g}")
+    if not isinstance(scene, str | World):
+        raise InputError(f"run takes the name of a scene or a World, not {type(scene).__name__}")
+    if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < 1e9):
+        raise InputError(f"seconds must be a positive number, not {seconds!r}")
+    if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
+        raise InputError(f"seed must be a whole number from 0 on, not {seed!r}")
     if isinstance(scene, World):
         world, name = scene, ""
         if parameters or quality:

@@ -18,7 +18,7 @@ from vitruvian.control import Controls, honoured
 from vitruvian.couple import AppliedTorques, BodyState, BodyStepper, Book, Contacts, Contributor, JointTorques
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics
-from vitruvian.systems.layers import Drawn, body_layers
+from vitruvian.systems.layers import Drawn, Layer, body_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
 from vitruvian.world import Camera, Mesh, Signal
@@ -55,10 +55,13 @@ class BodySystem(Drawn):
         drawn: bool = True,
         still: Array | None = None,
         books: bool = False,
+        contributors: Sequence[Contributor] = (),
+        layers: Sequence[Layer] = (),
     ):
         """pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
         (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
-        surfaces. books: whether the work of everything that acts is booked and a signal."""
+        surfaces. books: whether the work of everything that acts is booked and a signal.
+        contributors: what else acts on the bones in every step; layers: what else is seen."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
@@ -73,14 +76,17 @@ class BodySystem(Drawn):
         for bone in [h.bone for h in self.held] + [p.bone for p in self.pushes]:
             body.skeleton.index(bone)
         self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
-        self.layers = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
-        self.measures = (*MEASURES, *(WORK if books else ()), *measures)
+        self.contributors = tuple(contributors)
+        self.accounts = tuple(dict.fromkeys((*ACCOUNTS, *(c.account for c in contributors if c.account))))
+        bones = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
+        self.layers = [*bones, *layers]
+        self.measures = (*MEASURES, *((self._work(),) if books else ()), *measures)
         self.cameras, self.ground = tuple(cameras), ground
 
     def start(self, rng: np.random.Generator) -> BodyState:
         state = self.body.at_rest(self.q0)
         if self.books:
-            state.book = Book.open(ACCOUNTS)
+            state.book = Book.open(self.accounts)
         self.surround(state, 0.0)
         return state
 
@@ -95,7 +101,7 @@ class BodySystem(Drawn):
         if given.torque is not None and np.any(given.torque.torque[self.stepper.held]):
             at = int(np.flatnonzero(self.stepper.held & (given.torque.torque != 0.0))[0])
             raise InputError(f"this body: a torque on {self.body.coordinate_names[at]}, which is held still")
-        others: list[Contributor] = []
+        others: list[Contributor] = list(self.contributors)
         if given.root_force is not None and given.root_force.any():
             root = np.zeros(s.n_v)
             root[:6] = given.root_force
@@ -121,6 +127,13 @@ class BodySystem(Drawn):
         state.wrench[:] = 0.0
         add_held(self.skeleton, self.held, time, state.load)
         add_pushes(self.skeleton, self.pushes, state.q, time, state.wrench)
+
+    def _work(self) -> Measure:
+        accounts = self.accounts
+        return Measure(
+            Signal("work", "J", "work on the bones so far", accounts),
+            lambda now: [now.state.book.work[account] for account in accounts],
+        )
 
     def with_fists(self, poses: Array) -> Array:
         """Bones (n_bones, 4, 4) with fingers closed round what is held."""
@@ -163,11 +176,5 @@ MEASURES = (
     Measure(
         Signal("tone_share", "1", "share of the coactivation asked for that fits below full activation"),
         lambda now: 1.0 if now.controls is None else now.controls.effort.share,
-    ),
-)
-WORK = (
-    Measure(
-        Signal("work", "J", "work on the bones so far", ACCOUNTS),
-        lambda now: [now.state.book.work[account] for account in ACCOUNTS],
     ),
 )

@@ -55,7 +55,7 @@ def flesh_layers(
 ) -> list[Layer]:
     """Layers of a body in its flesh, in place of those of a bare body (`system.layers` so far)."""
     look = system.look
-    bones, lines = system.layers
+    bones, lines, *more = system.layers
     layers: list[Layer] = [
         _bones(system, bones),
         BodiesLayer(
@@ -69,7 +69,7 @@ def flesh_layers(
     layers += _tissue(system, bellies)
     if look.arrows:
         layers.append(_forces(system))
-    return layers
+    return [*layers, *more]
 
 
 def _bones(system: FleshedBodySystem, bones: Layer) -> Layer:

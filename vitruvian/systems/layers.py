@@ -14,6 +14,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy import Body, bone_surfaces
+from vitruvian.control import Controls
+from vitruvian.errors import InputError
 from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
 from vitruvian.muscle import path_points
 from vitruvian.systems.colours import WATER
@@ -61,6 +63,8 @@ class Drawn:
 
     def observe(self, state: Any, controls: Any, time: float) -> Frame:
         """What is to be seen and plotted at `time` [s]."""
+        if controls is not None and not isinstance(controls, Controls):
+            raise InputError(f"a controller must return Controls (vitruvian.control), not {type(controls).__name__}")
         now = Now(self, state, controls, time)
         parts = [layer.frame(now) for layer in self.layers]
         return Frame(

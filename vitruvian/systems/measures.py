@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton, bone_poses, centre_of_mass, centroidal_momentum
 from vitruvian.world import Signal
 
@@ -94,5 +95,9 @@ def read(measures: Iterable[Measure], now: Now) -> dict[str, float | Array]:
     out: dict[str, float | Array] = {}
     for one in measures:
         value = np.asarray(one.of(now), dtype=float)
+        wanted = (len(one.signal.components),) if one.signal.components else ()
+        if value.shape != wanted:
+            what = f"{wanted[0]} components" if wanted else "a number"
+            raise InputError(f"measure '{one.signal.name}': its signal has {what}, the value shape {value.shape}")
         out[one.signal.name] = value.copy() if one.signal.components else float(value)
     return out

@@ -33,6 +33,13 @@ class World:
         substeps: int = 1,
         seed: int = 0,
     ) -> None:
+        for what, thing, parts in (
+            ("system", simulation, ("start", "step", "stage", "observe")),
+            ("controller", controller, ("start", "act")),
+        ):
+            for part in parts if thing is not None else ():
+                if not callable(getattr(thing, part, None)):
+                    raise InputError(f"a world's {what} needs the method '{part}'; {type(thing).__name__} has none")
         if not (np.isfinite(frame_rate) and frame_rate > 0):
             raise InputError(f"frame_rate must be positive, not {frame_rate}")
         if substeps != int(substeps) or substeps < 1:
