@@ -1,0 +1,117 @@
+"""Controls and what acts on bones are checked where they are made or first met; nothing without effect is taken."""
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy import human
+from vitruvian.control import Controls
+from vitruvian.couple import BoneStep, Contacts, JointTorques, StillWater, Wrenches
+from vitruvian.errors import InputError
+from vitruvian.mesh import sphere
+from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
+from vitruvian.skin import bind
+from vitruvian.systems import BonesSystem, SwimmerSystem, steady_rate
+
+RNG = np.random.default_rng(0)
+
+
+def rods(n=2):
+    builder = SkeletonBuilder()
+    for k in range(n):
+        parent = {"parent": f"rod {k - 1}", "placement": (0.0, 0.0, -0.5)} if k else {}
+        inertia = Inertia.sphere(1.0, 0.1, com=(0, 0, -0.5))
+        builder.add_bone(f"rod {k}", joint=joints.Revolute((1, 0, 0)), inertia=inertia, **parent)
+    return builder.build()
+
+
+def test_lists_become_arrays_of_numbers():
+    given = Controls(excitation=[0, 1, 0.5], torque=[1, 2], root_force=[0, 0, 0, 1, 2, 3])
+    assert given.asked == ("excitation", "torque", "root_force")
+    for array, size in ((given.excitation, 3), (given.torque.torque, 2), (given.root_force, 6)):
+        assert array.dtype == float
+        assert array.shape == (size,)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"excitation": [0.1, np.nan]}, "excitation holds a value that is not finite"),
+        ({"excitation": [0.1, np.inf]}, "excitation holds a value that is not finite"),
+        ({"root_force": [0, 0, np.nan, 0, 0, 0]}, "root_force holds a value that is not finite"),
+        ({"root_force": [0.0, 0.0, 1.0]}, r"root_force has shape \(3,\)"),
+        ({"root_force": np.zeros((1, 6))}, r"root_force has shape \(1, 6\)"),
+    ],
+)
+def test_controls_that_make_no_sense_are_refused_when_they_are_made(given, words):
+    with pytest.raises(InputError, match=words):
+        Controls(**given)
+
+
+@pytest.mark.parametrize("name", ["stiffness", "damping"])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (-1.0, "must not be negative or NaN"),
+        ([1.0, -1e-3], "must not be negative or NaN"),
+        ([1.0, np.nan], "must not be negative or NaN"),
+        ([1.0, 2.0, 3.0], r"has shape \(3,\), the torque \(2,\)"),
+        ([[1.0, 2.0]], r"has shape \(1, 2\), the torque \(2,\)"),
+    ],
+)
+def test_torques_that_would_drive_themselves_are_refused(name, value, words):
+    with pytest.raises(InputError, match=f"{name} {words}"):
+        JointTorques(np.zeros(2), **{name: value})
+
+
+def test_torques_know_whether_they_are_stiff():
+    assert not JointTorques([1.0, 2.0]).stiff
+    assert not JointTorques([1.0, 2.0], [0.0, 0.0], 0.0).stiff
+    assert JointTorques([1.0, 2.0], [0.0, 1.0]).stiff
+    assert JointTorques([1.0, 2.0], damping=0.1).stiff
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"points": np.zeros((1, 3))}, r"2 bones need points \(2, 3\), not \(1, 3\)"),
+        ({"points": np.zeros(3)}, r"2 bones need points \(2, 3\), not \(3,\)"),
+        ({"radius": -0.1}, "radius must be finite and not negative"),
+        ({"radius": np.array([0.1, np.nan])}, "radius must be finite and not negative"),
+        ({"stiffness": -1.0}, "stiffness must be finite"),
+        ({"damping": np.inf}, "damping must be finite"),
+        ({"friction": np.nan}, "friction must be finite"),
+        ({"grip": -2.0}, "grip must be finite"),
+    ],
+)
+def test_contacts_that_make_no_sense_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        Contacts(("rod 0", "rod 1"), **{"points": np.zeros((2, 3)), **given})
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (2, 3), (6,), (3, 6)])
+def test_wrenches_of_a_wrong_shape_are_refused(shape):
+    with pytest.raises(InputError, match=r"2 bones need \(2, 6\)"):
+        BoneStep(rods()).assemble(np.zeros(2), np.zeros(2), 0.01, [Wrenches(np.ones(shape))])
+
+
+def test_a_torque_on_a_driven_joint_is_refused_and_on_another_taken():
+    system = BonesSystem(rods(), driven={"rod 0": steady_rate(0.0, 1.0)})
+    state = system.start(RNG)
+    with pytest.raises(InputError, match="joint that is driven has no effect"):
+        system.step(state, Controls(torque=[1.0, 0.0]), 0.0, 0.001)
+    system.step(state, Controls(torque=[0.0, 5.0]), 0.0, 0.001)
+    assert state.v[1] > 0.0
+
+
+def test_a_swimmer_without_muscles_takes_torques_and_no_excitation():
+    body = human()
+    s = body.skeleton
+    x, faces = sphere(0.2, subdivisions=1)
+    skin = bind(s, body.default_q, np.asarray(x), np.asarray(faces), ("T6",), np.ones((len(x), 1)))
+    system = SwimmerSystem(body, skin, water=StillWater(), muscles=False, drawn=False)
+    state = system.start(RNG)
+    with pytest.raises(InputError, match="'excitation'; it honours: torque, course"):
+        system.step(state, Controls(excitation=np.zeros(body.muscles.n_muscles)), 0.0, 0.005)
+    system.step(state, Controls(torque=np.zeros(s.n_v)), 0.0, 0.005)
+    with pytest.raises(InputError, match="root_force"):
+        system.step(state, Controls(root_force=np.ones(6)), 0.0, 0.005)
