@@ -102,7 +102,7 @@ def test_one_long_step_in_many_parts_swings_as_a_damped_spring_does(k, d):
     inertia, time, v0 = float(mass_matrix(s, s.neutral_q())[0, 0]), 0.1, 3.0
     state = body.start(np.array([0.2]), np.array([v0]))
     wading = body.begin(state, JointTorques(np.zeros(1), k, d))
-    wading.still(StillWater(level=-100.0, longest=time / 2000), 0.0, time)
+    wading.still(StillWater(level=-100.0, longest=time / 1000), 0.0, time)
     wading.end(time)
     # y = q - q0: y'' + (d/I) y' + (k/I) y = d v0/I, y(0) = 0, y'(0) = v0
     if k == 0.0:
@@ -111,7 +111,7 @@ def test_one_long_step_in_many_parts_swings_as_a_damped_spring_does(k, d):
         a, w2 = 0.5 * d / inertia, k / inertia
         w, far = np.sqrt(w2 - a * a), d * v0 / k
         y = far + np.exp(-a * time) * (-far * np.cos(w * time) + (v0 - a * far) / w * np.sin(w * time))
-    assert state.q[0] - 0.2 == pytest.approx(y, rel=2e-3)
+    assert state.q[0] - 0.2 == pytest.approx(y, rel=4e-3)
 
 
 # --- still water ---------------------------------------------------------------------------------------------------
@@ -191,9 +191,14 @@ def course(s):
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1])
-def test_energy_of_a_body_on_a_course_is_what_its_book_says_to_first_order(level):
-    """Drive, joints, ground, water and a push together, with muscles off and on; half the step, half the error."""
+@pytest.mark.parametrize("water", ["still", "received"])
+@pytest.mark.parametrize("led", [True, False])
+def test_energy_of_a_body_is_what_its_book_says_to_first_order(level, water, led):
+    """Drive, joints, ground, water and a push together, on a course and under torques, with muscles off and on: half
+    the step, half the error."""
     s = skeleton()
+    flow = np.random.default_rng(3).normal(size=(3, 6)) * [0.1, 0.1, 0.1, 2.0, 2.0, 2.0]  # (moment, force) on links
+    flow[:, 5] += 9.81 * 5.0 / 3.0  # it floats
     ground = Contacts(("hand",), np.array([[0.2, 0.0, 0.0]]), 0.05, height=-1.0, stiffness=500.0, damping=5.0)
     left = []
     for parts in (100, 200, 400):
@@ -206,15 +211,20 @@ def test_energy_of_a_body_on_a_course_is_what_its_book_says_to_first_order(level
         state.push[0, 3:] = [3.0, -2.0, 1.0]
         first = energy(s, state.q, state.v).total
         for n in range(parts):
-            wading = body.begin(state, course(s))
-            wading.still(StillWater(), n * dt, dt)
+            wading = body.begin(state, course(s) if led else JointTorques(np.eye(8)[7], 0.5, 0.05))
+            if water == "still":
+                wading.still(StillWater(), n * dt, dt)
+            else:
+                wading.advance(state, n * dt, dt)
+                for part in (0.3, 0.7):  # the water may push twice
+                    wading.receive(state, part * dt * flow)
             wading.end(dt)
         gained = energy(s, state.q, state.v).total - first
         # gravity is constant and the springs are the joints' own: all else is in the book
         left.append(gained - sum(state.book.work.values()))
     least = min(map(abs, state.book.work.values()))
-    assert least > 0.05
-    assert abs(2.0 * left[2] - left[1]) < 1e-3 * least  # extrapolated to steps of no length
+    assert least > 0.02
+    assert abs(2.0 * left[2] - left[1]) < 4e-3 * least  # extrapolated to steps of no length
     assert 0.45 < left[2] / left[1] < 0.55
 
 

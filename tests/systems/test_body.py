@@ -21,7 +21,7 @@ def body():
     rod = Inertia.cylinder(0.5, 0.03, 0.2, com=(0.1, 0.0, 0.0))
     builder.add_bone("arm", parent="trunk", joint=joints.Revolute((0, 0, 1)), placement=(0.15, 0, 0), inertia=rod)
     s = builder.build()
-    names = tuple(f"trunk {n}" for n in range(6)) + ("arm angle",)
+    names = (*(f"trunk {n}" for n in range(6)), "arm angle")
     driven = np.array([False] * 6 + [True])
     return Body("two bones", s, MuscleBuilder(s).build(), driven, names, np.zeros(2, int), {}, {})
 
@@ -62,7 +62,7 @@ def test_a_push_on_a_bone_acts_beside_a_force_on_the_root():
     system = BodySystem(body(), pelvis="free", drawn=False, pushes=[Push("arm", (0.0, 1.0, 0.0), 0.0, 1.0)])
     v = stepped(system, Controls(root_force=FORCE)).v
     gained = centroidal_momentum(system.skeleton, system.q0, v)[3:]
-    assert gained == pytest.approx(DT * (FORCE[3:] + [0.0, 1.0, 0.0]), rel=1e-9)
+    assert gained == pytest.approx(DT * (FORCE[3:] + np.array([0.0, 1.0, 0.0])), rel=1e-9)
 
 
 @pytest.mark.parametrize(("k", "d"), [(30.0, 0.0), (0.0, 0.4), (30.0, 0.4)])

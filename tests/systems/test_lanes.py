@@ -182,5 +182,6 @@ def test_an_arm_a_rod_and_a_tank_side_by_side():
     assert frame.poses[-1, :3] == pytest.approx([2.0, 0.0, 0.0])
     assert world.state.lanes[1].v[0] != 0.0
     assert frame.signals["tank volume_error"] == pytest.approx(0.0, abs=1e-6)
-    assert frame.lines["tank tank"].points == pytest.approx(alone.lines["tank"].points + [4.0, 0.0, 0.0])
+    aside = np.array([4.0, 0.0, 0.0])
+    assert frame.lines["tank tank"].points == pytest.approx(alone.lines["tank"].points + aside)
     assert "arm muscles" in frame.lines
