@@ -188,7 +188,7 @@ FUNCTIONS = {
     "operator": lambda: lambda x: x - 1,
     "attribute": lambda: lambda x: x.real,
     "words": lambda: lambda x: x in {"a", "b", "c", "d"},
-    "exception": lambda: json.JSONDecoder,
+    "class": lambda: json.JSONDecoder,
     "closure": lambda: adding(1),
     "other closure": lambda: adding(2),
     "array closure": lambda: adding(np.arange(3)),

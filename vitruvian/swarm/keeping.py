@@ -22,6 +22,7 @@ from vitruvian.swarm.identity import digest_of, name_of
 
 FORMAT = "vitruvian map 2"
 ABOUT = "map.json"
+RESULTS = "[0-9]*.json"
 
 
 class Kept:
@@ -102,6 +103,11 @@ class Kept:
             os.replace(partial, path)
         except OSError as error:
             raise RunFailed(f"cannot write {path}: {error.strerror or error}; what was kept before is whole") from error
+
+
+def count_kept(folder: str | Path) -> int:
+    """Results that a folder holds now."""
+    return sum(1 for _ in Path(folder).glob(RESULTS))
 
 
 def encode(value: Any, what: str) -> str:
