@@ -268,8 +268,8 @@ def test_a_result_that_never_comes_over_is_tried_again_and_then_given_up(cluster
     def never(self, timeout=None):
         raise TimeoutError
 
-    monkeypatch.setattr("vitruvian.swarm.cluster.FETCH_SECONDS", 0.1)
+    monkeypatch.setattr("vitruvian.swarm.cluster.FETCH_SECONDS", (0.1, 0.1))
     monkeypatch.setattr("distributed.Future.result", never)
-    with pytest.raises(RunFailed, match="item 0, 7: .* died, 3 times in a row"):
+    with pytest.raises(RunFailed, match=r"item 0, 7: .* died, 3 times in a row"):
         swarm.map(marking(tmp_path, lambda item, before: item), [7], scheduler=cluster)
     assert marks(tmp_path) == {7: 3}

@@ -23,7 +23,7 @@ from vitruvian.swarm.work import Outcome, Task, work
 CONNECT_SECONDS = 10.0
 JOIN_SECONDS = 30.0  # for the first worker to be there, and for a new one when all are gone
 LOOK_SECONDS = 1.0  # between looks at who has joined
-FETCH_SECONDS = 60.0  # for a finished result to come over
+FETCH_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # tries of fetching a finished result, which may be large
 
 LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.batched", "tornado")
 _one_at_a_time = threading.Lock()
@@ -118,10 +118,9 @@ class Cluster:
         from distributed.scheduler import KilledWorker
 
         try:
-            begun = monotonic()
-            while monotonic() - begun < FETCH_SECONDS:
+            for seconds in FETCH_SECONDS:
                 try:
-                    return future.result(timeout=LOOK_SECONDS)
+                    return future.result(timeout=seconds)
                 except TimeoutError:
                     if future.status == "pending":
                         return None
