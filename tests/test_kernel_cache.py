@@ -158,20 +158,92 @@ def test_a_numba_that_we_do_not_know_is_told_of():
         kernel_cache.join(SimpleNamespace())
 
 
-def test_digest_follows_imports_of_every_form():
-    text = "from vitruvian.spatial import (\n    exp_so3,\n    bspline,\n)\n  import vitruvian.mesh.tubes\nx = 1\n"
-    named = set(sources._named(text))
-    assert named == {"vitruvian.spatial.rotation", "vitruvian.spatial.bspline", "vitruvian.mesh.tubes"}
+def named(text: str, package: str = "vitruvian.mesh") -> set[str]:
+    """Modules that the imports of a text mean."""
+    return {name for one in sources.read(text, package).imports for name in sources._meant(one)}
+
+
+@pytest.mark.parametrize(
+    ("text", "modules"),
+    [
+        ("from vitruvian.spatial import (\n    exp_so3,\n    bspline,\n)\n", "spatial.rotation spatial.bspline"),
+        (
+            "from vitruvian.spatial import (  # (1)\n    exp_so3,  # a) b\n    bspline)",
+            "spatial.rotation spatial.bspline",
+        ),
+        ("import vitruvian.mesh.tubes", "mesh.tubes"),
+        ("import vitruvian.mesh.tubes, os, vitruvian.errors as e", "mesh.tubes errors"),
+        ("from vitruvian.mesh \\\n    import \\\n    tubes, outline", "mesh.tubes mesh.outline"),
+        ("x = 1; import vitruvian.mesh.tubes; from vitruvian import errors", "mesh.tubes errors"),
+        ("from . import tubes", "mesh.tubes"),
+        ("from .tubes import anything as other", "mesh.tubes"),
+        ("from .. import errors", "errors"),
+        ("from ..spatial import exp_so3", "spatial.rotation"),
+        ("def f():\n    import vitruvian.errors\n", "errors"),
+        ("class A:\n    async def f(self):\n        with x:\n            from vitruvian import errors", "errors"),
+        (
+            "try:\n    import vitruvian.errors\nexcept ImportError:\n    import vitruvian.mesh.tubes",
+            "errors mesh.tubes",
+        ),
+        ("try:\n    x\nfinally:\n    import vitruvian.errors", "errors"),
+        ("if x:\n    pass\nelse:\n    import vitruvian.errors", "errors"),
+        ("match x:\n    case 1:\n        import vitruvian.errors", "errors"),
+        ("from vitruvian.errors import *", "errors"),
+        ("from vitruvian.flesh import Lattice as L  # a cubic one", "flesh.lattice.cells"),
+        ("from vitruvian.errors import InputError", "errors"),
+        # a name made in the package's own file leans on that file
+        ("from vitruvian.scenes import find", "scenes"),
+        ("text = '''\nimport vitruvian.errors\n'''\nimport vitruvianly, os.path\nfrom .... import x", ""),
+        ("not Python at all", ""),
+    ],
+)
+def test_imports_of_every_form_are_followed(text, modules):
+    assert named(text) == {f"vitruvian.{module}" for module in modules.split()}
+
+
+def test_imports_of_a_file_are_followed():
     assert "vitruvian.spatial.exponentials" in sources.imported("vitruvian.spatial.se3_spline")
 
 
-def test_a_name_that_a_package_passes_on_means_the_module_it_comes_from():
-    assert set(sources._named("from vitruvian.flesh import Lattice as L  # a cubic one\n")) == {
-        "vitruvian.flesh.lattice.cells"
-    }
-    assert set(sources._named("from vitruvian.errors import InputError\n")) == {"vitruvian.errors"}
-    # a name made in the package's own file leans on that file
-    assert set(sources._named("from vitruvian.scenes import find\n")) == {"vitruvian.scenes"}
+@pytest.mark.parametrize(
+    ("package", "modules"),
+    [
+        ("from vitruvian.part.a import f as name", "part.a"),
+        ("from .a import f as name", "part.a"),
+        ("try:\n    from .a import name\nexcept ImportError:\n    from .b import g as name", "part.a part.b"),
+        ("from .a import name\nname = 2 * name", "part.a part"),
+        ("def name(): ...", "part"),
+        ("from .a import *", "part"),
+        ("from .a import name\nfrom .b import *", "part.a part"),
+        ("def f():\n    from .a import name", "part"),
+        ("from vitruvian.other import name", "other.c"),
+        ("from . import b as name", "part.b"),
+    ],
+)
+def test_a_name_that_a_package_passes_on_means_all_modules_it_may_come_from(tmp_path, package, modules):
+    for file, text in {
+        "__init__.py": "",
+        "sources.py": Path(sources.__file__).read_text(),
+        "part/__init__.py": package,
+        "part/a.py": "",
+        "part/b.py": "",
+        "other/__init__.py": "from .c import name",
+        "other/c.py": "",
+        "user.py": "from vitruvian.part import name",
+    }.items():
+        (tmp_path / "vitruvian" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vitruvian" / file).write_text(text)
+    code = "from vitruvian.sources import *; print(*imported('vitruvian.user'), '|', *leaned_on('vitruvian.user'))"
+    meant, leaned = (set(names.split()) for names in run_code(code, tmp_path, tmp_path).stdout.split("|"))
+    assert meant == {f"vitruvian.{module}" for module in modules.split()}
+    assert meant <= leaned
+    if "*" in package:
+        assert "vitruvian.part.a" in leaned
+
+
+def test_importing_the_package_parses_nothing():
+    code = "import sys, vitruvian; from vitruvian import sources; print(sources._contents.cache_info().misses)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "0\n"
 
 
 def test_only_the_latest_versions_are_kept(tmp_path):

@@ -6,19 +6,15 @@ made it makes it anew, and an edit of any other file does not.
 
 from __future__ import annotations
 
+import ast
 import os
-import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-IMPORT = re.compile(
-    rf"^[ \t]*(?:from[ \t]+({PACKAGE.name}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"
-    rf"|import[ \t]+({PACKAGE.name}[\w.]*))",
-    re.MULTILINE,
-)
 
 
 def home() -> Path:
@@ -55,8 +51,8 @@ def imported(module: str) -> frozenset[str]:
     """Modules of the package that a module's imports mean.
 
     A name that a package passes on (`from vitruvian.flesh import Lattice`) means the module that the package takes it
-    from, not everything in the package."""
-    return frozenset(name for name in _named(source(module)) if _file(name) is not None)
+    from, not everything in the package; one from several places means all of them."""
+    return frozenset(name for one in _contents(module).imports for name in _meant(one))
 
 
 @cache
@@ -76,33 +72,110 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-def _named(text: str) -> Iterator[str]:
-    for origin, names, whole in IMPORT.findall(text):
-        if whole:
-            yield whole
-        for name in _names(names):
-            yield _home(origin, name)
+@dataclass(frozen=True)
+class Import:
+    """`from origin import name as known`; with no name, `import origin`."""
+
+    origin: str
+    name: str = ""
+    known: str = ""
 
 
-def _names(listed: str) -> list[str]:
-    """Names of an import as they are at their origin: "(a, b as c)" -> a, b."""
-    bare = re.sub(r"#[^\n]*", "", listed).strip("()\n\t ")
-    return [part.split()[0] for part in bare.split(",") if part.strip()]
+@dataclass(frozen=True)
+class Contents:
+    """What matters here of a file: its imports from the package, and the names that others may take from it."""
+
+    imports: frozenset[Import]
+    passed_on: frozenset[Import]  # those imports that give names to the module: not inside functions
+    made: frozenset[str]  # names given in the file itself
 
 
 @cache
-def _home(origin: str, name: str) -> str:
-    """The module that is meant by a name taken from `origin`."""
+def _contents(module: str) -> Contents:
+    file = _file(module)
+    whole = file is not None and file.name == "__init__.py"
+    return read(source(module), module if whole else module.rpartition(".")[0])
+
+
+def read(text: str, package: str) -> Contents:
+    """The contents of a file of a package; of one that cannot be compiled, none."""
+    imports: set[Import] = set()
+    passed_on: set[Import] = set()
+    made: set[str] = set()
+    try:
+        waiting: list[tuple[ast.AST, bool]] = [(node, True) for node in ast.parse(text).body]
+    except SyntaxError:
+        waiting = []
+    while waiting:
+        node, outside = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found = set(_imports(node, package))
+            imports |= found
+            passed_on |= found if outside else set()
+            continue
+        if outside:
+            made.update(_made(node))
+        outside = outside and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                waiting.extend((one, outside) for one in inner)
+    return Contents(frozenset(imports), frozenset(passed_on), frozenset(made))
+
+
+def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
+    """What an import takes from this package."""
+    if isinstance(node, ast.Import):
+        yield from (Import(one.name) for one in node.names if _within(one.name, (PACKAGE.name,)))
+        return
+    origin = node.module or ""
+    if node.level:
+        parts = package.split(".")
+        above = parts[: max(0, len(parts) - node.level + 1)]
+        origin = ".".join([*above, origin] if origin else above)
+    if _within(origin, (PACKAGE.name,)):
+        yield from (Import(origin, one.name, one.asname or one.name) for one in node.names)
+
+
+def _made(node: ast.AST) -> Iterator[str]:
+    """Names that a statement gives."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+
+
+def _meant(one: Import) -> frozenset[str]:
+    """The modules that an import means."""
+    homes = frozenset((one.origin,)) if one.name in ("", "*") else _homes(one.origin, one.name)
+    return frozenset(home for home in homes if _file(home) is not None)
+
+
+@cache
+def _homes(origin: str, name: str) -> frozenset[str]:
+    """The modules that may be meant by a name taken from `origin`."""
+    return frozenset(_search(origin, name, set()))
+
+
+def _search(origin: str, name: str, seen: set[tuple[str, str]]) -> Iterator[str]:
+    if (origin, name) in seen:
+        return  # packages that take from each other
+    seen.add((origin, name))
+    file, found = _file(origin), False
     if _file(f"{origin}.{name}") is not None:
-        return f"{origin}.{name}"  # a module
-    file = _file(origin)
+        found = True
+        yield f"{origin}.{name}"  # a module
     if file is not None and file.name == "__init__.py":
-        for inner, names, _ in IMPORT.findall(source(origin)):
-            for one in re.sub(r"#[^\n]*", "", names).strip("()\n\t ").split(","):
-                words = one.split()
-                if words and words[-1] == name and inner != origin:
-                    return _home(inner, words[0])
-    return origin
+        contents = _contents(origin)
+        for one in contents.passed_on:
+            if one.known == name:
+                found = True
+                yield from _search(one.origin, one.name, seen)
+        # a name that is made in the file, or may be one of `import *`, leans on the file and so on all that it imports
+        found = found and name not in contents.made and all(one.name != "*" for one in contents.passed_on)
+    if not found:
+        yield origin
 
 
 @cache

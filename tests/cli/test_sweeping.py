@@ -12,7 +12,8 @@ import pytest
 
 from vitruvian.cli import invoke
 
-COMMAND = [sys.executable, "-m", "vitruvian", "sweep", "pendulum"]
+# a shell's background job ignores Ctrl-C, and so would its children
+HEEDING = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); from vitruvian.cli import main; main()"
 
 
 @pytest.fixture
@@ -112,21 +113,24 @@ def test_an_unknown_metric_is_told_when_the_table_is_safe(here, capsys):
     ids=lambda value: getattr(value, "name", value),
 )
 def test_interrupted_it_says_how_to_go_on_and_goes_on(here, kind, processes):
-    options = ["--set", "length=0.5:1.2:8", "--set", "substeps=40", "--seconds", "1", "--processes", processes]
-    process = subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    deadline = time.monotonic() + 120
+    options = ["--set", "length=0.5:1.2:40", "--set", "substeps=40", "--seconds", "1", "--processes", processes]
+    command = [sys.executable, "-c", HEEDING, "sweep", "pendulum", *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 300
     folder = here / "sweeps/pendulum-1.runs/results"
     while len(list(folder.glob("0*.json"))) < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     # as a terminal does: all processes of the group get Ctrl-C
     os.killpg(process.pid, kind) if kind == signal.SIGINT else process.send_signal(kind)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
     kept = {path: path.read_bytes() for path in folder.glob("0*.json")}
-    assert 2 <= len(kept) < 8
+    assert 2 <= len(kept) < 40
     command = "vitruvian sweep pendulum --resume --out sweeps/pendulum-1.csv"
-    assert said == f"vitruvian: interrupted after {len(kept)} of 8 runs, which are kept; go on with `{command}`\n"
+    line = f"vitruvian: interrupted after {len(kept)} of 40 runs, which are kept; go on with `{command}`"
+    # on a slow machine it says before that it is building the scene
+    assert [told for told in said.splitlines() if not told.startswith("building")] == [line]
     again = subprocess.run([sys.executable, "-m", *command.split()], capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert all(path.read_bytes() == before for path, before in kept.items())
-    assert len(table(here / "sweeps/pendulum-1.csv")) == 8
+    assert len(table(here / "sweeps/pendulum-1.csv")) == 40

@@ -14,6 +14,7 @@ from vitruvian.door import SweepInterrupted, sweep
 from vitruvian.door.table import CLOCK
 from vitruvian.errors import InputError, RunFailed
 from vitruvian.scenes import pendulum
+from vitruvian.swarm.keeping import Kept
 from vitruvian.world import Recording
 
 # 24 runs of a tenth of a second
@@ -105,6 +106,19 @@ def test_stopped_and_resumed_no_run_is_done_twice(whole, tmp_path, processes):
     assert len(results(out)) == 24
     assert all(path.read_bytes() == before for path, before in kept.items())
     assert sweep("pendulum", out=out, resume=True).rows == table.rows  # to the clock: nothing was run
+
+
+def test_a_run_that_was_kept_and_not_yet_counted_is_counted(tmp_path, monkeypatch):
+    save = Kept.save
+
+    def save_and_stop(self, index, result):
+        save(self, index, result)
+        if index == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Kept, "save", save_and_stop)
+    with pytest.raises(SweepInterrupted, match="interrupted after 2 of 3 runs"):
+        sweep("pendulum", length=[0.5, 0.7, 1.0], seconds=0.1, out=tmp_path / "a.csv", processes=1)
 
 
 def test_the_csv_reads_back_to_the_same_numbers(whole, tmp_path):

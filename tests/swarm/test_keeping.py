@@ -9,13 +9,16 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 from vitruvian import swarm
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.swarm.keeping import Kept, name_of
+from vitruvian.swarm.identity import digest_of, name_of
+from vitruvian.swarm.keeping import Kept
 
 ITEMS = [{"x": 0.1 * k, "name": f"item {k}"} for k in range(6)]
 
@@ -151,7 +154,154 @@ def test_equal_items_are_the_same_items_however_they_were_made(tmp_path):
     assert Kept(tmp_path, abs, [shared, shared, {**shared, "a": "xxy"}]).about != first.about
 
 
-def test_functions_are_known_by_name_and_bound_arguments():
-    assert name_of(json.dumps) == "json.dumps"
-    assert name_of(functools.partial(json.dumps, indent=1)) != name_of(functools.partial(json.dumps, indent=2))
-    assert name_of(functools.partial(json.dumps, indent=1)) == name_of(functools.partial(json.dumps, indent=1))
+def squared(item):
+    return item**2
+
+
+class Adding:
+    def __init__(self, more):
+        self.more = more
+
+    def __call__(self, item):
+        return item + self.more
+
+
+def adding(more):
+    def add(item):
+        return item + more
+
+    return add
+
+
+def adding_with_default(more):
+    def add(item, more=more):
+        return item + more
+
+    return add
+
+
+FUNCTIONS = {
+    "named": lambda: squared,
+    "kernel": lambda: numba.njit(squared),
+    "lambda": lambda: lambda x: x + 1,
+    "constant": lambda: lambda x: x + 2,
+    "operator": lambda: lambda x: x - 1,
+    "attribute": lambda: lambda x: x.real,
+    "words": lambda: lambda x: x in {"a", "b", "c", "d"},
+    "class": lambda: json.JSONDecoder,
+    "closure": lambda: adding(1),
+    "other closure": lambda: adding(2),
+    "array closure": lambda: adding(np.arange(3)),
+    "other array closure": lambda: adding(np.arange(4)),
+    "default": lambda: adding_with_default(1),
+    "other default": lambda: adding_with_default(2),
+    "object": lambda: Adding(1),
+    "other object": lambda: Adding({"b": 2, "a": 1}),
+    "partial": lambda: functools.partial(json.dumps, indent=1),
+    "other partial": lambda: functools.partial(json.dumps, indent=2),
+    "method": lambda: Adding(3).__call__,
+    "of a list": lambda: [1, 2].index,
+    "of another list": lambda: [1, 3].index,
+    "of a type": lambda: str.upper,
+}
+
+
+def test_the_same_function_is_known_and_another_is_not(tmp_path):
+    digests = {name: digest_of(make()) for name, make in FUNCTIONS.items()}
+    assert len(set(digests.values())) == len(FUNCTIONS)
+    assert digests == {name: digest_of(make()) for name, make in FUNCTIONS.items()}
+
+
+def test_functions_are_known_in_another_process(tmp_path):
+    (tmp_path / "known.py").write_text(Path(__file__).read_text())
+    script = "import known; print({name: known.digest_of(make()) for name, make in known.FUNCTIONS.items()})"
+    told = set()
+    for seed in "123":
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", script]
+        told.add(subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert len(told) == 1
+
+
+SCRIPT = """
+import dataclasses, enum, sys
+from vitruvian import swarm
+
+FACTOR = {factor}
+
+class Colour(enum.Enum):
+    RED, GREEN = 1, 2
+
+@dataclasses.dataclass(frozen=True)
+class Scaling:
+    more: float
+    kinds: frozenset = frozenset({{"a", "b", "c"}})
+
+    @property
+    def twice(self):
+        return 2 * self.more
+
+    def __call__(self, item):
+        return item * FACTOR + self.twice{more}
+
+def deep(item):
+    return item if item <= 0 else deep(item - 1) * FACTOR + Colour.GREEN.value{more}
+
+function = {{"object": Scaling(1.0), "function": deep}}[sys.argv[2]]
+print(swarm.map(function, [1, 2], processes=1, keep=sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["object", "function"])
+def test_what_a_script_defines_is_known_by_all_that_it_holds_and_reads(tmp_path, kind):
+    def call(**changed):
+        text = SCRIPT.format(**{"factor": 2, "more": "", **changed})
+        command = [sys.executable, "-c", text, str(tmp_path / "kept"), kind]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    first = call()
+    assert first.returncode == 0, first.stderr
+    assert call().stdout == first.stdout
+    for changed in ({"factor": 3}, {"more": " + 1"}):
+        assert "keeps the results of something else" in call(**changed).stderr
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda x: x + 1, lambda x: x * 100),
+        (adding(1), adding(2)),
+        (Adding(1), Adding(2)),
+        (functools.partial(pow, 2), functools.partial(pow, 3)),
+    ],
+    ids=["lambda", "closure", "object", "partial"],
+)
+def test_results_of_another_function_are_refused(tmp_path, first, second):
+    swarm.map(first, [1, 2, 3], processes=1, keep=tmp_path / "kept")
+    with pytest.raises(InputError, match="keeps the results of something else: another "):
+        swarm.map(second, [1, 2, 3], processes=1, keep=tmp_path / "kept")
+
+
+def test_an_edited_function_of_a_module_is_another(tmp_path, monkeypatch):
+    before = digest_of(squared)
+    monkeypatch.setattr(squared, "__code__", (lambda item: item**3).__code__)
+    assert digest_of(squared) != before
+
+
+def test_what_cannot_be_known_again_is_refused_in_one_line(tmp_path):
+    class Odd:
+        def __call__(self, item):
+            return item
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("no two of me are the same")
+
+    with pytest.raises(
+        InputError, match=r"^cannot keep results of .*Odd: it holds a .*Odd, .*; use a function of a mod"
+    ):
+        digest_of(Odd())
+
+
+def test_functions_are_told_by_name():
+    assert name_of(json.dumps) == name_of(functools.partial(json.dumps, indent=1)) == "json.dumps"
+    assert name_of(Adding(1)) == f"{__name__}.Adding"

@@ -262,3 +262,14 @@ def test_a_cluster_whose_workers_are_all_gone_is_not_waited_for_forever(cluster,
     monkeypatch.setattr("vitruvian.swarm.cluster.Cluster._asked", lambda self: next(asked, {}))
     with pytest.raises(RunFailed, match="has had no workers for 1 s"):
         swarm.map(lambda item: time.sleep(4.0), [1], scheduler=cluster)
+
+
+def test_a_result_that_never_comes_over_is_tried_again_and_then_given_up(cluster, monkeypatch, tmp_path):
+    def never(self, timeout=None):
+        raise TimeoutError
+
+    monkeypatch.setattr("vitruvian.swarm.cluster.FETCH_SECONDS", (0.1, 0.1))
+    monkeypatch.setattr("distributed.Future.result", never)
+    with pytest.raises(RunFailed, match=r"item 0, 7: .* died, 3 times in a row"):
+        swarm.map(marking(tmp_path, lambda item, before: item), [7], scheduler=cluster)
+    assert marks(tmp_path) == {7: 3}

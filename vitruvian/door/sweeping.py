@@ -26,6 +26,7 @@ from vitruvian.door.plan import Plan, check_plan, plan_again, refuse_existing, r
 from vitruvian.door.running import run
 from vitruvian.door.table import Table, check_suffix, tabulate
 from vitruvian.errors import InputError, VitruvianError
+from vitruvian.swarm.keeping import count_kept
 from vitruvian.swarm.work import broken_off
 
 RECORDINGS = "recordings"
@@ -96,6 +97,7 @@ def sweep(
     runs = plan.runs()
     if path is not None:
         write_plan(path, plan, resume)
+    kept = None if path is None else runs_folder(path) / "results"
     done = 0
 
     def count(finished: int, total: int) -> None:
@@ -111,9 +113,11 @@ def sweep(
             processes=processes,
             scheduler=scheduler,
             progress=count,
-            keep=None if path is None else runs_folder(path) / "results",
+            keep=kept,
         )
     except KeyboardInterrupt:
+        # a run may have been kept and not yet counted
+        done = done if kept is None else count_kept(kept)
         raise SweepInterrupted(done, len(runs), path) from None
     finally:
         _clear_temporary()

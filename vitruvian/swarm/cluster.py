@@ -23,6 +23,7 @@ from vitruvian.swarm.work import Outcome, Task, work
 CONNECT_SECONDS = 10.0
 JOIN_SECONDS = 30.0  # for the first worker to be there, and for a new one when all are gone
 LOOK_SECONDS = 1.0  # between looks at who has joined
+FETCH_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # tries of fetching a finished result, which may be large
 
 LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.batched", "tornado")
 _one_at_a_time = threading.Lock()
@@ -117,12 +118,13 @@ class Cluster:
         from distributed.scheduler import KilledWorker
 
         try:
-            while True:
+            for seconds in FETCH_SECONDS:
                 try:
-                    return future.result(timeout=LOOK_SECONDS)
+                    return future.result(timeout=seconds)
                 except TimeoutError:
                     if future.status == "pending":
                         return None
+            return Outcome(died=1)  # its worker is there and does not hand it over: as if it were gone
         except KilledWorker as error:
             return Outcome(error=f"{error.allowed_failures + 1} worker processes died over it")
         except Exception as error:

@@ -13,7 +13,9 @@ import signal
 import threading
 import warnings
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from time import sleep
 from typing import Any
 
@@ -27,6 +29,7 @@ ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "VECLIB_MAXIMUM_THREADS": "1",
 }
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOOK_SECONDS = 1.0  # between a worker's looks at whether its parent lives
 
 
@@ -62,8 +65,9 @@ class Cores:
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
 
     def start(self, index: int, task: Task) -> None:
-        worker = self.idle.pop() if self.idle else self._worker()
-        self.busy[worker.submit(work, task)] = (index, worker)
+        with _held():
+            worker = self.idle.pop() if self.idle else self._worker()
+            self.busy[worker.submit(work, task)] = (index, worker)
 
     def finished(self) -> list[tuple[int, Outcome]]:
         """What came in, at least one; waits for it."""
@@ -94,10 +98,21 @@ class Cores:
         return ProcessPoolExecutor(max_workers=1, env=ONE_THREAD, initializer=_begin, initargs=(os.getpid(),))
 
 
+@contextmanager
+def _held() -> Iterator[None]:
+    """Signals wait: no worker is started and not known of, and none meets Ctrl-C before it has come to `_begin`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(parent: int) -> None:
     """What a worker does first."""
     # Ctrl-C reaches every process of a terminal: it is for the first of them to say what becomes of the work.
     signal.signal(signal.SIGINT, _unheard)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held since before this process was started
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

@@ -1,6 +1,6 @@
 """Finished results on disk, one JSON file each, so that work that was stopped goes on where it stood.
 
-    FOLDER/map.json       what the results are of: the function's name and a digest of all items
+    FOLDER/map.json       what the results are of: the function's name, a digest of it (`identity`) and one of all items
     FOLDER/000017.json    {"result": ...} of item 17
 
 Files are written under another name and renamed, so each is whole or not there. Nothing is unpickled from disk. A
@@ -11,7 +11,6 @@ is locked; the system lets go of the lock when the process ends, however it ends
 from __future__ import annotations
 
 import fcntl
-import functools
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -19,9 +18,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from vitruvian.errors import InputError, RunFailed
+from vitruvian.swarm.identity import digest_of, name_of
 
-FORMAT = "vitruvian map 1"
+FORMAT = "vitruvian map 2"
 ABOUT = "map.json"
+RESULTS = "[0-9]*.json"
 
 
 class Kept:
@@ -33,6 +34,7 @@ class Kept:
         self.about = {
             "format": FORMAT,
             "function": name_of(function),
+            "code": digest_of(function),
             "items": self.count,
             "digest": _digest([_digest(item) for item in items]),
         }
@@ -103,6 +105,11 @@ class Kept:
             raise RunFailed(f"cannot write {path}: {error.strerror or error}; what was kept before is whole") from error
 
 
+def count_kept(folder: str | Path) -> int:
+    """Results that a folder holds now."""
+    return sum(1 for _ in Path(folder).glob(RESULTS))
+
+
 def encode(value: Any, what: str) -> str:
     """`value` as JSON; what JSON cannot say is refused rather than changed."""
     try:
@@ -111,14 +118,6 @@ def encode(value: Any, what: str) -> str:
         raise InputError(
             f"{what} cannot be kept as JSON: {error}; return numbers, words, lists and mappings"
         ) from error
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """A name by which a function is known again."""
-    if isinstance(function, functools.partial):
-        return f"{name_of(function.func)} with {_digest((function.args, function.keywords))}"
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _plain(value: Any) -> Any:
@@ -151,4 +150,6 @@ def _read(path: Path) -> dict[str, Any]:
 def _difference(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> str:
     if name == "digest":
         return "the items differ"
+    if name == "code":
+        return f"another {wanted['function']}, or the same with other code or values"
     return f"its {name} is {found.get(name)}, not {wanted[name]}"

@@ -59,7 +59,8 @@ def map(
     `processes`: 1 is this process; several are worker processes with one thread each; None is one for each core.
     `scheduler`: address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; its workers do the work instead.
     `keep`: folder in which each result is stored as JSON when it is there. A second call with the same function and
-    items does what is missing. Results are then what JSON makes of them (tuples become lists).
+    items does what is missing; one with another function (other code, other values that it holds) is refused. Results
+    are then what JSON makes of them (tuples become lists).
     `progress(done, total)` is called at the start and after each item.
 
     Function, items and results must be picklable. `RunFailed` names the item whose function raised or whose worker
