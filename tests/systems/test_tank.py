@@ -99,11 +99,14 @@ def test_a_ball_that_starts_outside_is_refused():
         TankSystem(tank(), bodies=[beyond]).start(np.random.default_rng(0))
 
 
-def test_a_tank_without_bodies_stays_calm():
-    system = TankSystem(tank())
+def test_a_tank_without_bodies_stays_calm_where_it_stands():
+    system = TankSystem(tank(origin=(1.0, -2.0, -0.2)))
     state = system.start(np.random.default_rng(0))
     system.step(state, None, 0.0, 0.02)
     frame = system.observe(state, None, 0.02)
     assert frame.poses.shape == (0, 7)
     assert frame.signals["volume_error"] == pytest.approx(0.0, abs=1e-6)
     assert frame.signals["speed"] < 1e-3
+    corners = frame.lines["tank"].points
+    assert corners.min(axis=0) == pytest.approx([1.0, -2.0, -0.2])
+    assert corners.max(axis=0) == pytest.approx([1.8, -1.2, 0.6])
