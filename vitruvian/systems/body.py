@@ -147,7 +147,7 @@ class BodySystem(Drawn):
 
 def _activation(now: Now) -> Array:
     a = now.state.activation
-    return np.array([a.mean(), a.max(initial=0.0)])
+    return np.array([a.mean(), a.max()]) if len(a) else np.zeros(2)
 
 
 def _power(now: Now) -> float:

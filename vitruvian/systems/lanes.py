@@ -53,9 +53,9 @@ class LanesSystem:
         that a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
         if not systems:
             raise InputError("lanes: at least one system is needed")
-        called = [naming.format(lane=lane, name="x") for lane in systems]
+        called = [naming.format(lane=lane, name=name) for lane in systems for name in "xy"]
         if len(set(called)) < len(called):
-            raise InputError(f"lanes: naming '{naming}' calls things of two lanes the same; use {{lane}} and {{name}}")
+            raise InputError(f"lanes: naming '{naming}' calls two things the same; use {{lane}} and {{name}}")
         self.systems, self.ground = dict(systems), ground
         self.cameras = tuple(cameras) or tuple(next(iter(systems.values())).cameras)
         self.offsets = [np.asarray(first, float) + n * np.asarray(apart, float) for n in range(len(self.systems))]

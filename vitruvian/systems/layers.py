@@ -201,7 +201,9 @@ def tissue_values(model: FleshModel, flesh: FleshState, colour: str, activation:
     elif colour == "pressure":
         of_cell = -1e-3 * (flesh.pressure + model.moduli[:, 4])
     else:
-        of_cell = model.muscles.cell_activation(np.zeros(0) if activation is None else activation)
+        of_cell = model.muscles.cell_activation(
+            np.zeros(len(model.muscles.names)) if activation is None else activation
+        )
     return node_values(model.elements, of_cell)
 
 
