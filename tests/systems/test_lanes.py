@@ -141,7 +141,7 @@ def test_wrong_numbers_and_names_are_told():
         system.step(state, [None, None], 0.0, 0.1)
     with pytest.raises(InputError, match="3 lanes need as many controls, not 4"):
         system.observe(state, [None] * 4, 0.0)
-    with pytest.raises(InputError, match="calls things of two lanes the same"):
+    with pytest.raises(InputError, match="calls two things the same"):
         lanes(naming="{name}")
     assert lanes(naming="{name} of {lane}").stage().bodies == ("rod of a", "rod of b", "rod of c")
     with pytest.raises(InputError, match="at least one"):
