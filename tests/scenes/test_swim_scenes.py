@@ -139,7 +139,8 @@ def test_a_ball_outside_the_pool_is_told():
 def test_a_ball_that_leaves_the_pool_within_the_run_is_told_before_its_first_step(
     tmp_path, monkeypatch, seconds, settings_, words
 ):
-    world = World(SimpleNamespace(start=lambda rng: pytest.fail("the run begins")))
+    begun = dict.fromkeys(("start", "step", "stage", "observe"), lambda *_: pytest.fail("the run begins"))
+    world = World(SimpleNamespace(**begun))
     monkeypatch.setattr("vitruvian.scenes.swim_follow.stroke_world", lambda *_, **__: world)
     built = scenes.find("swim-follow").build(settings("swim-follow", **settings_))
     if words is None:

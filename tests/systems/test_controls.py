@@ -35,11 +35,14 @@ def test_lists_become_arrays_of_numbers():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"excitation": [0.1, np.nan]}, "excitation holds a value that is not finite"),
-        ({"excitation": [0.1, np.inf]}, "excitation holds a value that is not finite"),
-        ({"root_force": [0, 0, np.nan, 0, 0, 0]}, "root_force holds a value that is not finite"),
-        ({"root_force": [0.0, 0.0, 1.0]}, r"root_force has shape \(3,\)"),
-        ({"root_force": np.zeros((1, 6))}, r"root_force has shape \(1, 6\)"),
+        ({"excitation": [0.1, np.nan]}, "excitation must be from 0 to 1, got nan"),
+        ({"excitation": [0.1, np.inf]}, "excitation must be from 0 to 1, got 0 to inf"),
+        ({"root_force": [0, 0, np.nan, 0, 0, 0]}, "root_force must be six finite numbers"),
+        ({"root_force": [0.0, 0.0, 1.0]}, "root_force must be six finite numbers"),
+        ({"root_force": np.zeros((1, 6))}, "root_force must be six finite numbers"),
+        ({"excitation": [-0.1, 0.2]}, "excitation must be from 0 to 1, got -0.1"),
+        ({"excitation": [0.0, 2.0]}, "excitation must be from 0 to 1, got 0 to 2"),
+        ({"course": np.zeros(3)}, "course must be a JointCourse, not ndarray"),
     ],
 )
 def test_controls_that_make_no_sense_are_refused_when_they_are_made(given, words):

@@ -69,28 +69,19 @@ class Controls:
         if self.course is not None and not isinstance(self.course, JointCourse):
             raise InputError(f"controls: course must be a JointCourse, not {type(self.course).__name__}")
         if self.excitation is not None:
-            self.excitation = _finite("excitation", self.excitation)
-            low, high = float(self.excitation.min(initial=0.0)), float(self.excitation.max(initial=0.0))
-            if low < -ROUNDING or high > 1.0 + ROUNDING:
-                raise InputError(
-                    f"controls: excitation must be from 0 to 1, got {low if low < -ROUNDING else high:.4g}"
-                )
+            self.excitation = np.asarray(self.excitation, float)
+            low, high = self.excitation.min(initial=0.0), self.excitation.max(initial=0.0)
+            if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also where a value is not a number
+                raise InputError(f"controls: excitation must be from 0 to 1, got {low:.4g} to {high:.4g}")
         if self.root_force is not None:
-            self.root_force = _finite("root_force", self.root_force)
-            if self.root_force.shape != (6,):
-                raise InputError(f"controls: root_force has shape {self.root_force.shape}, a wrench needs (6,)")
+            self.root_force = np.asarray(self.root_force, float)
+            if self.root_force.shape != (6,) or not np.isfinite(self.root_force).all():
+                raise InputError(f"controls: root_force must be six finite numbers, not {self.root_force}")
 
     @property
     def asked(self) -> tuple[str, ...]:
         """Names of the commands that are given."""
-        return tuple(name for name in COMMANDS if getattr(self, name) is not None)
-
-
-def _finite(name: str, values: Any) -> Array:
-    array = np.asarray(values, float)
-    if not np.isfinite(array).all():
-        raise InputError(f"controls: {name} holds a value that is not finite")
-    return array
+        return tuple([name for name in COMMANDS if getattr(self, name) is not None])
 
 
 def honoured(

@@ -99,7 +99,7 @@ def run(
     if not isinstance(scene, str | World):
         raise InputError(f"run takes the name of a scene or a World, not {type(scene).__name__}")
     if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < 1e9):
-        raise InputError(f"seconds must be a positive number, not {seconds!r}")
+        raise InputError(f"seconds must be positive, not {seconds!r}")
     if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
         raise InputError(f"seed must be a whole number from 0 on, not {seed!r}")
     if isinstance(scene, World):

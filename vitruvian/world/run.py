@@ -137,7 +137,7 @@ def run_world(
 def refuse_existing(path: Path) -> None:
     """An error if there is something at `path` already."""
     if os.path.lexists(path):
-        raise InputError(f"{path} already exists; choose another place (out), or continue it (resume)")
+        raise InputError(f"{path} already exists; choose another place (--out), or continue it (--resume)")
 
 
 def refuse_other(path: Path, recorded: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
