@@ -75,6 +75,9 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
         speed = max(speed, fastest_point(mechanism.skins(body), mechanism.links(body)))
     if not np.isfinite(speed):
         raise Diverged("water", "a velocity is not a number")
+    if not np.isfinite(state.phi).all():
+        cell = tuple(int(n) for n in np.argwhere(~np.isfinite(state.phi))[0])
+        raise Diverged("water", f"the level set phi is not a number in cell {cell}")
     g = float(np.linalg.norm(tank.gravity)) if tank.free_surface else 0.0
     # a drop at rest gains sqrt(g h) over a cell, which the next velocity must not outrun
     return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))
