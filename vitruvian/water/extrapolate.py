@@ -4,8 +4,9 @@ A face is known where the projection has set it: open, and beside a wet cell. Kn
 unknown neighbours, layer by layer (Enright, Marschner and Fedkiw 2002), which slides freely along walls and bodies. A
 second, small projection in the first layers of air then removes the divergence of that extension, known faces held:
 the surface lies up to half a cell beyond the last known face, and a thin layer that is stretched would otherwise thin
-too slowly and gain volume (Rasmussen et al. 2004). Air squeezed out of a closing pocket would be faster than anything
-that moves the surface; it is held to the speed of the fastest water.
+too slowly and gain volume (Rasmussen et al. 2004). Where the surface is smooth above thick water the first layers
+continue the profile below it, f1 + d1^2 / d2, exact for a wave's exp(k z): a constant there makes waves slow by an
+amount that depends on where the level lies in its cell.
 """
 
 from __future__ import annotations
@@ -165,7 +166,11 @@ def _continued(flat, marks, phi, h, most, at, axis, sign, steps, room, mark):
     d2 = flat[at + 2 * step] - flat[at + 3 * step]
     if d1 == 0.0 or not (LEAST <= d2 / d1 <= MOST) or d1 * d1 > most * abs(d2):
         return f1
-    i, j, k = min(at // steps[0], phi.shape[0] - 1), min(at // steps[1] % (steps[0] // steps[1]), phi.shape[1] - 1), at % steps[1]
+    i, j, k = (
+        min(at // steps[0], phi.shape[0] - 1),
+        min(at // steps[1] % (steps[0] // steps[1]), phi.shape[1] - 1),
+        at % steps[1],
+    )
     k = min(k, phi.shape[2] - 1)
     a = min(max(i + (3 * sign if axis == 0 else 0), 0), phi.shape[0] - 1)
     b = min(max(j + (3 * sign if axis == 1 else 0), 0), phi.shape[1] - 1)

@@ -39,7 +39,7 @@ class StepResult:
     substeps: int = 0
     seconds: float = 0.0  # that the step took [s]
     impulses: Array = field(default_factory=lambda: np.zeros((0, 6)))  # of the water on each link, summed, (links, 6)
-    friction: Array = field(default_factory=lambda: np.zeros((0, 6)))  # the part of them that viscosity gave, (links, 6)
+    friction: Array = field(default_factory=lambda: np.zeros((0, 6)))  # viscosity's part of them, (links, 6)
     boundary: Boundary | None = None  # bodies on the grid at the end
     iterations: int = 0  # pressure iterations, summed
 
