@@ -51,8 +51,10 @@ from vitruvian.verify._water_surface import (
     dam_break_keeps_volume,
     dam_break_volume_with_nothing_put_right,
     enright_deformation_keeps_volume,
+    no_step_of_a_dam_break_raises_its_energy,
     slosh_drifts_little_before_it_is_put_right,
     slosh_keeps_volume,
+    that_dam_break_needs_little_put_back,
 )
 from vitruvian.verify._water_waves import waves_of_11_cells_lose_little, waves_of_16_cells_keep_their_period
 
@@ -88,6 +90,7 @@ __all__ = [
     "momentum_in_an_open_topped_tank",
     "neutral_density_ratio_by_formula",
     "neutral_density_ratio_by_pressure",
+    "no_step_of_a_dam_break_raises_its_energy",
     "same_bits_for_one_and_two_threads",
     "slosh_drifts_little_before_it_is_put_right",
     "slosh_keeps_volume",
@@ -95,6 +98,7 @@ __all__ = [
     "taylor_green_order",
     "taylor_green_order_of_the_default_scheme",
     "terminal_speed_of_a_ball",
+    "that_dam_break_needs_little_put_back",
     "thin_tanks_take_few_iterations",
     "waves_of_11_cells_lose_little",
     "waves_of_16_cells_keep_their_period",

@@ -18,7 +18,7 @@ from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
-from vitruvian.water.keep import mend_volume, shift_surface
+from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
@@ -122,7 +122,6 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         boundary = open_boundary(tank)
     if not tank.free_surface:
         return boundary
-    keep = tank.keep_volume and tank.closed
     if tank.particles:
         pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
@@ -130,11 +129,9 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
         spray.rejoin(tank, state, boundary.psi)
-        escaped = pls.adjust_radii(tank, state)
+        pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
-    if keep:
-        if tank.particles:
-            mend_volume(tank, state, boundary.volume, escaped)
+    if tank.keep_volume and tank.closed:
         shift_surface(tank, state, boundary.volume)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
