@@ -75,8 +75,9 @@ def strength(body: Body, test: StrengthTest) -> float:
     held = np.zeros(body.skeleton.n_v, dtype=bool)
     held[: body.skeleton.joints[0].n_v] = True
     inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
-    demand = inverse.demand(body.at_rest(q), np.zeros(body.skeleton.n_v), 2e-3)
-    R = demand.map.dense()
+    state = body.at_rest(q)
+    state.activation[:] = 1.0  # force is not linear in activation where a tendon stretches
+    R = inverse.demand(state, np.zeros(body.skeleton.n_v), 2e-3).map.dense()
     if test.method == "sum":
         return float(np.maximum(_about_axis(body, q, test, inverse) @ R, 0.0).sum())
     if test.method not in ("balanced", "balanced moment"):

@@ -119,6 +119,7 @@ class BodySystem(Drawn):
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, others, load=state.load, torque=torque,
             wrench=state.wrench if state.wrench.any() else None, book=state.book if self.books else None,
+            fibre=state.fibre,
         )  # fmt: skip
 
     def surround(self, state: BodyState, time: float) -> None:
@@ -152,7 +153,7 @@ def _activation(now: Now) -> Array:
 
 def _power(now: Now) -> float:
     state, stepper = now.state, now.system.stepper
-    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load)
+    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load, fibre=state.fibre)
     return -float(stepper.found.tension[0] @ stepper.found.rate)
 
 
