@@ -48,8 +48,8 @@ def human(
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
-    knee may be spline joints (Lee 6.5); muscles "documents": Lee's, the whole line is fibre; "rigid" or "elastic": fibre,
-    pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    knee may be spline joints (Lee 6.5); muscles "documents": Lee's, all of the line is fibre; "rigid" or "elastic":
+    fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
     options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "muscles": muscles}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -101,7 +101,13 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {"feet": "hinge", "shoulder": "fixed", "knee": "hinge", "pelvis": "fixed", "muscles": "documents"} | options
+    merged = {
+        "feet": "hinge",
+        "shoulder": "fixed",
+        "knee": "hinge",
+        "pelvis": "fixed",
+        "muscles": "documents",
+    } | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -180,7 +186,8 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
     )
     if options["muscles"] == "documents":
         return body
-    fibres = with_fibres(skeleton, body.muscles, body.default_q, options["muscles"], scale.length)
+    areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
+    fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
     return replace(body, muscles=fibres)
 
 

@@ -182,7 +182,7 @@ class Wading:
             return
         self._met = None
         system, book = met.system, state.book
-        system.settle(state.v)
+        system.settle(state.v, book)
         met.book_work(book, state.v)
         if self._still is None:
             book.add_work("water", float(met.impulse @ (0.5 * (system.v + state.v))))

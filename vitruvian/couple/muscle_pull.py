@@ -5,8 +5,8 @@
 with the moment arms P = ∂l/∂q and the tension t of every muscle. The stiff part of the force is t + h k l'. A negative
 slope is taken explicitly, since an implicit step needs a positive matrix.
 
-A muscle with an elastic tendon has a memory, its fibre's length. Given that, fibre and tendon are balanced at the end of
-the step (`muscle.tendon`): t is then the tension where the path ends at its present rate, k its slope there, and D = 0,
+A muscle with an elastic tendon has a memory, its fibre's length. Given that, fibre and tendon are balanced at the end
+of the step (`muscle.tendon`): t is the tension where the path ends at its present rate, k its slope there, and D = 0,
 since the fibre's viscosity is in k already. Without it the tendon counts as settled, which is how controllers think.
 """
 
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from vitruvian.couple.books import Book
 from vitruvian.couple.step import BoneStep, System
 from vitruvian.errors import InputError
 from vitruvian.muscle import MuscleModel, fibre_lengths, kernels, lengths, tension_into
@@ -111,7 +112,7 @@ class MusclePull:
 
     def add(self, system: System) -> None:
         m, paths, r, h = self.lines.model, self.lines.paths, self.lines.results, system.dt
-        remembers = self._remembers and h > 0.0
+        remembers = self._remembers
         if not m.custom and not remembers:  # all in one call
             muscle_terms(
                 paths, r, m.kind, m.table, system.poses, system.screws, system.v,
@@ -121,16 +122,18 @@ class MusclePull:
         muscle_geometry(paths, r, system.poses, system.screws, system.v)
         tension_into(m, self.activation, r.length, r.rate, r.tension, not remembers)
         if remembers:
-            step_kernel(
-                m.kind, m.table, self.activation, r.length, r.rate, self.fibre, h, r.tension, r.span, r.share
-            )
+            step_kernel(m.kind, m.table, self.activation, r.length, r.rate, self.fibre, h, r.tension, r.span, r.share)
         add_pull(paths, r, h, self.active, m.kind, remembers, system.force, system.matrix)
 
-    def settle(self, system: System, gained: Array) -> None:
-        """Fibres to where the step brings them; gained: change of the velocities (n_v,)."""
-        if self._remembers and system.dt > 0.0:
-            m, r = self.lines.model, self.lines.results
-            end_kernel(m.kind, m.table, system.dt * self._rates(gained), r.span, r.share, self.fibre)
+    def settle(self, system: System, gained: Array, book: Book | None) -> None:
+        """Fibres to where the step brings them, and their work into the account "contraction"; gained: change of the
+        velocities (n_v,)."""
+        if self._remembers and self.fibre is not None and system.dt > 0.0:
+            m, r, h = self.lines.model, self.lines.results, system.dt
+            force = self.impulses(system, gained) / h
+            work = end_kernel(m.kind, m.table, h * self._rates(gained), force, r.span, r.share, self.fibre)
+            if book is not None:
+                book.add_work("contraction", work)
 
     def impulses(self, system: System, gained: Array) -> Array:
         """Tension that the step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""
@@ -178,7 +181,7 @@ def muscle_geometry(paths, r, poses, screws, v):
 
 @nb.njit(cache=True)
 def add_pull(paths, r, h, active, kind, remembers, force, matrix):
-    """force -= P pull, matrix += P diag(weight) Pᵀ; remembers: elastic muscles' tension is that of the end of the step."""
+    """force -= P pull, matrix += P diag(weight) Pᵀ; remembers: elastic muscles' tension is that of the step's end."""
     t = r.tension
     for m in range(len(r.pull)):
         k = max(t[3, m], 0.0)

@@ -55,8 +55,8 @@ class Contributor(Protocol):
 class Remembers(Protocol):
     """A contributor with a memory that the step moves on (fibre lengths)."""
 
-    def settle(self, system: System, gained: Array) -> None:
-        """gained: change of the velocities (n_v,)."""
+    def settle(self, system: System, gained: Array, book: Book | None) -> None:
+        """gained: change of the velocities (n_v,); book: for work within it, which bones do not see."""
         ...
 
 
@@ -99,11 +99,11 @@ class System:
         out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
         return out
 
-    def settle(self, after: Array) -> None:
+    def settle(self, after: Array, book: Book | None = None) -> None:
         """Let contributors with a memory take the step; after: the velocities at its end (n_v,)."""
         for one in self.contributors:
             if isinstance(one, Remembers):
-                one.settle(self, after - self.v)
+                one.settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the

@@ -86,7 +86,7 @@ class BodyStepper:
             more.append(Wrenches(wrench))
         system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre)
         q_new, v_new = self.bones.solve(system)
-        system.settle(v_new)
+        system.settle(v_new, book)
         if book is not None:
             system.book_work(book, v_new)
         return q_new, v_new

@@ -5,7 +5,7 @@ With s = l/l0, v = l'/v_max (lengthening positive), x = l_T/l_slack:
     active     f_l(s) = sum_i b1 exp(-1/2 ((s - b2)/(b3 + b4 s))^2): rises to 1 at l0, falls beyond (descending limb)
     velocity   f_v(v) = d1 asinh(d2 v + d3) + d4: 0 at -v_max, 1 at rest, 1.8 at +v_max
     passive    f_p(s) = (exp(4 (s - 1)/0.6) - c)/(exp(4) - c), 0 at s = 0.2, straight beyond F_max (s = 1.6)
-    tendon     f_T(x) = 0.2 (exp(k (x - 1)) - 1), at least 0, k = ln 6 / e_T: F_max at strain e_T; straight beyond 2 F_max
+    tendon     f_T(x) = 0.2 (exp(k (x - 1)) - 1) >= 0, k = ln 6 / e_T: F_max at strain e_T; straight beyond 2 F_max
 
 The fibre's thickness h = l0 sin(alpha0) stays as it shortens, so along the tendon it spans y with l^2 = y^2 + h^2,
 cos(alpha) = y/l, l' = y' cos(alpha), and no length of y is singular.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+Array = np.ndarray
 F_MAX, REST, L0, HEIGHT, SLACK, V_MAX, K_TENDON, DAMPING, PASSIVE = range(9)  # columns of a muscle's row
 SHORTEST = 0.05  # l0: the shortest y
 _FLOOR, _BEND = 0.2, 1.6  # fibre lengths [l0] where the passive curve begins, and where it goes on straight
@@ -101,7 +102,9 @@ def tendon_energy(x: float, k: float) -> float:
 
 
 @nb.njit(cache=True, inline="always")
-def fibre_pull(p, a: float, y: float, rate: float, capacity: bool) -> tuple[float, float, float, float, float, float]:
+def fibre_pull(
+    p: Array, a: float, y: float, rate: float, capacity: bool
+) -> tuple[float, float, float, float, float, float]:
     """Force along the tendon [N] of a fibre that spans y [m] and changes its length by `rate` [m/s]; with its passive
     part, its part per activation (if it is asked for), and slopes in y and in rate; at last its length."""
     l = np.sqrt(y * y + p[HEIGHT] * p[HEIGHT])

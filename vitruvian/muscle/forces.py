@@ -81,9 +81,7 @@ def tension(laws: Laws, activation: Array, length: Array, rate: Array) -> Tensio
     return Tension(*out)
 
 
-def tension_into(
-    laws: Laws, activation: Array, length: Array, rate: Array, out: Array, settle: bool = True
-) -> None:
+def tension_into(laws: Laws, activation: Array, length: Array, rate: Array, out: Array, settle: bool = True) -> None:
     """Fill out (5, n_muscles) with the rows of `Tension`; settle False leaves out elastic tendons."""
     tension_kernel(laws.kind, laws.table, activation, length, rate, out, settle)
     for group in laws.custom:

@@ -7,9 +7,9 @@ for the path's length L and the part y of it that the fibre spans (`fibre` has t
 `rigid_pull`: the tendon keeps its slack length, y = L - l_slack, and (1) is its right side.
 `still_pull`: the tendon has settled, and the fibre takes all of the path's rate, l' = L' cos(alpha): what controllers
 count on, and what is measured when nothing moves.
-`step_pull`: within an implicit step of h seconds the fibre goes from l_n, l' = (l - l_n)/h, and L is where the path ends
-at its present rate. The force there and its slope in L enter the step's equations, so bones, fibre and tendon move
-together.
+`step_pull`: within an implicit step of h seconds the fibre goes from l_n, l' = (l - l_n)/h, and L is where the path
+ends at its present rate. The force there and its slope in L enter the step's equations, so that bones, fibre and tendon
+move together.
 
 (1) is solved for y by Newton steps that stay between bounds of opposite sign; the tendon's force falls with y and the
 fibre's viscosity rises with it, so there is one solution, a slack tendon included: then the fibre shortens at v_max
@@ -43,11 +43,14 @@ from vitruvian.muscle.fibre import (
 Array = np.ndarray
 RIGID, ELASTIC = 4, 5  # codes of the laws
 _CLOSE = 1e-5  # l0: a Newton step this short is the last; what it leaves is of its square
+_STEADY = 1e-3  # v_max: and so is the change of rate that it means
 _MOST = 60
 
 
 @nb.njit(cache=True, inline="always")
-def _imbalance(p, a: float, y: float, length: float, rate: float, slope: float, capacity: bool):
+def _imbalance(
+    p: Array, a: float, y: float, length: float, rate: float, slope: float, capacity: bool
+) -> tuple[float, ...]:
     """Tendon less fibre [N], tendon force, its slope [N/m], the fibre's slope in y, its slope in rate, its passive
     part, its part per activation; slope: d rate / dy."""
     f_T, k_T = tendon_force((length - y) / p[SLACK], p[K_TENDON])
@@ -57,7 +60,7 @@ def _imbalance(p, a: float, y: float, length: float, rate: float, slope: float, 
 
 
 @nb.njit(cache=True)
-def step_pull(p, a: float, length: float, fibre: float, h: float):
+def step_pull(p: Array, a: float, length: float, fibre: float, h: float) -> tuple[float, float, float, float, float]:
     """Tension [N] at the end of a step, its slope in length [N/m], y there and its slope in length, and the fibre's
     passive part; fibre: its length before the step [m]."""
     l0, height = p[L0], p[HEIGHT]
@@ -65,6 +68,7 @@ def step_pull(p, a: float, length: float, fibre: float, h: float):
     y = max(np.sqrt(max(fibre * fibre - height * height, 0.0)), low)
     high = max(length, y) + l0
     t, k_T, k, passive = 0.0, 0.0, 0.0, 0.0
+    close = min(_CLOSE * l0, _STEADY * h * p[V_MAX])
     for _ in range(_MOST):
         l = np.sqrt(y * y + height * height)
         gap, t, k_T, k, _, passive, _ = _imbalance(p, a, y, length, (l - fibre) / h, y / (l * h), False)
@@ -78,7 +82,7 @@ def step_pull(p, a: float, length: float, fibre: float, h: float):
             step = 0.5 * (low + high) - y
         y += step
         t -= k_T * step
-        if abs(step) < _CLOSE * l0:
+        if abs(step) < close:
             break
     total = k_T + k
     share = k_T / total if total > 0.0 else 0.0
@@ -86,9 +90,9 @@ def step_pull(p, a: float, length: float, fibre: float, h: float):
 
 
 @nb.njit(cache=True)
-def settled(p, a: float, length: float, rate: float):
-    """y [m] of a fibre that takes all of the path's rate [m/s], with a settled tendon; the tension [N] and its slopes in
-    length, rate and activation."""
+def settled(p: Array, a: float, length: float, rate: float) -> tuple[float, float, float, float, float]:
+    """y [m] of a fibre that takes all of the path's rate [m/s], with a settled tendon; the tension [N] and its slopes
+    in length, rate and activation."""
     l0, height = p[L0], p[HEIGHT]
     low = SHORTEST * l0
     high = max(length, low) + l0
@@ -118,17 +122,17 @@ def settled(p, a: float, length: float, rate: float):
 
 
 @nb.njit(cache=True)
-def still_pull(p, a: float, length: float, rate: float):
+def still_pull(p: Array, a: float, length: float, rate: float) -> tuple[float, float, float, float, float]:
     """Row of `Tension` for an elastic tendon that has settled; the capacity is the secant from rest to the present
     activation, so that force = passive + capacity x activation here."""
-    _, force, k, d, slope = settled(p, a, length, rate)
+    _, force, k, d, _ = settled(p, a, length, rate)
     _, passive, _, _, first = settled(p, 0.0, length, rate)
     capacity = (force - passive) / a if a > 1e-6 else first
     return force, passive, capacity, k, d
 
 
 @nb.njit(cache=True)
-def rigid_pull(p, a: float, length: float, rate: float):
+def rigid_pull(p: Array, a: float, length: float, rate: float) -> tuple[float, float, float, float, float]:
     """Row of `Tension` for a tendon that does not stretch; none where the path is too short for it."""
     y = length - p[SLACK]
     if y <= SHORTEST * p[L0]:
@@ -148,23 +152,40 @@ def rigid_pull(p, a: float, length: float, rate: float):
 
 @nb.njit(cache=True)
 def step_kernel(kind, table, activation, length, rate, fibre, h, out, span, share):
-    """Elastic muscles within a step of h > 0: their columns of out (5, n), with no capacity (it depends on the step); y
-    after the step at the present rate, and its slope in length. Other muscles are left as they are."""
+    """Elastic muscles within a step of h: their columns of out (5, n), with no capacity (it depends on the step); y
+    after the step at the present rate, its slope in length. h = 0: the force now. Others are left as they are."""
     for m in range(len(kind)):
-        if kind[m] == ELASTIC:
+        if kind[m] != ELASTIC:
+            continue
+        p = table[m]
+        if h == 0.0:
+            y = np.sqrt(max(fibre[m] * fibre[m] - p[HEIGHT] * p[HEIGHT], 0.0))
+            out[:, m] = 0.0
+            out[0, m] = p[F_MAX] * tendon_force((length[m] - y) / p[SLACK], p[K_TENDON])[0]
+            out[1, m] = p[PASSIVE] * p[F_MAX] * passive_fibre(fibre[m] / p[L0])[0] * y / fibre[m]
+            out[2, m] = np.nan
+            span[m], share[m] = y, 0.0
+        else:
             ahead = length[m] + h * rate[m]
-            t, k, y, part, passive = step_pull(table[m], activation[m], ahead, fibre[m], h)
+            t, k, y, part, passive = step_pull(p, activation[m], ahead, fibre[m], h)
             out[0, m], out[1, m], out[2, m], out[3, m], out[4, m] = t, passive, np.nan, k, 0.0
             span[m], share[m] = y, part
 
 
 @nb.njit(cache=True)
-def end_kernel(kind, table, moved, span, share, fibre):
-    """Fibre lengths after a step whose path ended `moved` [m] (n,) beyond where its first rate led."""
+def end_kernel(kind, table, moved, force, span, share, fibre):
+    """Fibre lengths after a step whose path ended `moved` [m] (n,) beyond where its first rate led, with the tension
+    `force` [N] (n,); returns what the fibres' contraction (all but passive elasticity) worked [J]."""
+    work = 0.0
     for m in range(len(kind)):
         if kind[m] == ELASTIC:
-            y = max(span[m] + share[m] * moved[m], SHORTEST * table[m, L0])
-            fibre[m] = np.sqrt(y * y + table[m, HEIGHT] * table[m, HEIGHT])
+            p = table[m]
+            y = max(span[m] + share[m] * moved[m], SHORTEST * p[L0])
+            l = np.sqrt(y * y + p[HEIGHT] * p[HEIGHT])
+            own = force[m] * l / y - p[PASSIVE] * p[F_MAX] * passive_fibre(l / p[L0])[0]
+            work -= own * (l - fibre[m])
+            fibre[m] = l
+    return work
 
 
 @nb.njit(cache=True)
