@@ -1,4 +1,5 @@
-"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench | prepare`.
+"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
+prepare`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.

@@ -32,12 +32,14 @@ def track(
     without: Annotated[list[str] | None, typer.Option(help="Leave a marker out; may be repeated.")] = None,
     without_plate: Annotated[list[str] | None, typer.Option(help="Leave a force plate out; may be repeated.")] = None,
     cycle: Annotated[
-        bool | None, typer.Option("--cycle/--no-cycle", help="The motion repeats itself; looked for in files with joints.")
+        bool | None,
+        typer.Option("--cycle/--no-cycle", help="The motion repeats itself; looked for in files with joints."),
     ] = None,
     no_muscles: Annotated[bool, typer.Option("--no-muscles", help="Stop after the joint moments.")] = False,
     forward: Annotated[bool, typer.Option("--forward", help="Let the muscles follow the motion, too.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="A new folder for everything; recordings/track-N without it.", show_default=False)
+        Path | None,
+        typer.Option(help="A new folder for everything; recordings/track-N without it.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> int:

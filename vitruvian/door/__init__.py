@@ -14,4 +14,16 @@ from vitruvian.door.sweeping import SweepInterrupted, sweep
 from vitruvian.door.table import Table
 from vitruvian.door.tracking import Track, track
 
-__all__ = ["Run", "RunInterrupted", "SweepInterrupted", "Table", "Track", "open", "render", "run", "show", "sweep", "track"]
+__all__ = [
+    "Run",
+    "RunInterrupted",
+    "SweepInterrupted",
+    "Table",
+    "Track",
+    "open",
+    "render",
+    "run",
+    "show",
+    "sweep",
+    "track",
+]

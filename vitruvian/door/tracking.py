@@ -18,12 +18,10 @@ from time import perf_counter
 import numpy as np
 
 from vitruvian.door.running import FOLDER, Run
-from vitruvian.errors import InputError, RunFailed
-from vitruvian.exchange import read_trial
-from vitruvian.exchange.trc import write_columns, write_storage
+from vitruvian.errors import InputError
+from vitruvian.exchange import read_trial, write_tracked
 from vitruvian.measured import Tracked, TrackSettings, Trial, analyse
-from vitruvian.measured.report import report_page
-from vitruvian.systems import follower_world, played_world
+from vitruvian.systems import follower_world
 from vitruvian.world import Recording, run_world
 from vitruvian.world.run import refuse_existing
 
@@ -62,41 +60,30 @@ def track(
 
     forces: a MOT or STO file of ground forces. height [m] and mass [kg] of the subject; height is found where it is not
     given, mass goes with its cube. up: the file's axis that points up. rate [1/s] of the analysis, cutoff [Hz] of its
-    filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`. without,
-    without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with joints).
+    filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`.
+    without, without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with joints).
     muscles False stops after joint moments. forward: muscles follow the motion, too. out: a new folder.
     """
     begun = perf_counter()
     folder = place_of_track(out)
     settings = TrackSettings(
-        height=height, mass=mass, rate=rate, cutoff=cutoff, gap=gap, mapping=dict(markers or {}), without=tuple(without),
-        without_plates=tuple(without_plates), cycle=cycle, muscles=muscles,
+        height=height, mass=mass, rate=rate, cutoff=cutoff, gap=gap, mapping=dict(markers or {}),
+        without=tuple(without), without_plates=tuple(without_plates), cycle=cycle, muscles=muscles,
     )  # fmt: skip
     trial = file if isinstance(file, Trial) else read_trial(file, forces=forces, up=up, height=height)
     tell = progress or (lambda done, total: None)
     most = 0.6 if forward else 0.9
     found = analyse(trial, settings, lambda done, total: tell(most * done / total, 1.0))
-    path = folder / "recording.zarr"
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise InputError(f"cannot write {folder}: {error.strerror or error}") from error
     length = float(found.course.time[-1])
-    result = run_world(played_world(found), path, seconds=length, scene="track", parameters=_told(settings))
+    result = write_tracked(found, folder, begun)
     metrics = dict(found.metrics) | _peak_metrics(found)
     if forward:
         metrics |= _forward(found, folder / "forward.zarr", lambda done, total: tell(most + 0.3 * done / total, 1.0))
-    try:
-        _write_tables(found, folder)
-        wall = perf_counter() - begun
-        (folder / "report.html").write_text(report_page(found, wall), encoding="utf-8")
-    except OSError as error:
-        raise RunFailed(f"the report in {folder} could not be written: {error.strerror or error}") from error
     wall = perf_counter() - begun
     metrics |= {"wall_seconds": wall, "wall_per_clip_second": wall / max(length, 1e-9)}
     tell(1.0, 1.0)
     return Track(
-        scene="track", seconds=length, wall_seconds=wall, steps=len(found.course.time), recording=path,
+        scene="track", seconds=length, wall_seconds=wall, steps=len(found.course.time), recording=result.recording,
         checks=_checks(found), metrics=metrics, frames=result.frames, table=_table(found),
         report=folder / "report.html", found=found,
     )  # fmt: skip
@@ -146,28 +133,3 @@ def _table(found: Tracked) -> tuple[tuple[str, ...], ...]:
         for p in found.peaks
     ]
     return (("peak", "left", "right", "published", "unit"), *rows)
-
-
-def _write_tables(found: Tracked, folder: Path) -> None:
-    time, body = found.curves.time, found.body
-    for name, (unit, curves) in found.curves.tables().items():
-        write_columns(folder / f"{name}.csv", {"time [s]": time, **{f"{k} [{unit}]": c for k, c in curves.items()}})
-        write_storage(folder / f"{name}.sto", name, {"time": time, **curves}, degrees=unit == "deg")
-    if found.settings.muscles:
-        for name, values in (("activations", found.forces.activation), ("muscle_forces", found.forces.force)):
-            columns = dict(zip(body.muscles.names, values.T))
-            write_columns(folder / f"{name}.csv", {"time [s]": time, **columns})
-            write_storage(folder / f"{name}.sto", name, {"time": time, **columns})
-    generalised = dict(zip(body.coordinate_names, found.forces.moment.T))
-    write_columns(folder / "generalised_forces.csv", {"time [s]": time, **generalised})
-    write_storage(folder / "generalised_forces.sto", "generalised forces", {"time": time, **generalised})
-
-
-def _told(settings: TrackSettings) -> dict[str, float | str]:
-    """What a recording says of how it was made."""
-    told: dict[str, float | str] = {"rate": settings.rate, "cutoff": settings.cutoff, "gap": settings.gap}
-    for name in ("height", "mass"):
-        value = getattr(settings, name)
-        if value is not None:
-            told[name] = float(value)
-    return told

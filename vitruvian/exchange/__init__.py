@@ -4,6 +4,7 @@ from vitruvian.exchange.bvh import bvh_motion, parse_bvh
 from vitruvian.exchange.export import export_model, export_recording
 from vitruvian.exchange.mjcf import write_mjcf
 from vitruvian.exchange.osim import write_osim
+from vitruvian.exchange.tracked import write_tracked
 from vitruvian.exchange.trials import read_trial
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "read_trial",
     "write_mjcf",
     "write_osim",
+    "write_tracked",
 ]

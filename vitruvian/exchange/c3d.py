@@ -50,7 +50,9 @@ def read_c3d(path: str | Path, up: str = "z") -> Trial:
         except Exception:
             raise InputError(f"{path.name}: cannot be read: {' '.join(str(error).split())[:200]}") from None
         if _count(data, "FORCE_PLATFORM", "USED"):
-            raise InputError(f"{path.name}: its force plates cannot be read: {' '.join(str(error).split())[:200]}") from None
+            raise InputError(
+                f"{path.name}: its force plates cannot be read: {' '.join(str(error).split())[:200]}"
+            ) from None
     axes = _axes(up)
     metre = _unit(data, path.name)
     rate = float(data["header"]["points"]["frame_rate"])

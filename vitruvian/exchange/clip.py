@@ -66,7 +66,7 @@ def read_clip(path: str | Path) -> Trial:
     if len(values) < 3:
         raise InputError(f"{path.name}: needs three frames or more, has {len(values)}")
     time = np.concatenate([[0.0], np.cumsum(column["duration"][:-1])])
-    return Trial(path.name, "clip", time, segments=_segments(column, path.name), remarks=("no force plates",))
+    return Trial(path.name, "clip", time, segments=_segments(column, path.name))
 
 
 def _segments(column: dict[str, Array], what: str) -> Segments:

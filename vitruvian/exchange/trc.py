@@ -21,7 +21,6 @@ from vitruvian.measured import ForcePlate, Trial
 
 Array = np.ndarray
 MOST_BYTES = 200_000_000
-TORQUES = ("{0}torque_", "{0}moment_", "{0}m")
 
 
 def read_trc(path: str | Path, up: str = "y") -> Trial:
@@ -66,7 +65,8 @@ def with_forces(trial: Trial, path: str | Path, up: str = "y") -> Trial:
     if (np.diff(time) <= 0).any():
         k = int(np.argmax(np.diff(time) <= 0))
         raise InputError(f"{path.name}: times must ascend; row {k + 2} is at {time[k + 1]:g} s after {time[k]:g} s")
-    plates, axes = [], UPWARD[up]
+    plates: list[ForcePlate] = []
+    axes = UPWARD[up]
     for stem in dict.fromkeys(re.sub(r"v[xyz]$", "", name) for name in columns if re.search(r"v[xyz]$", name)):
         force, place = _three(columns, stem + "v"), _three(columns, stem + "p")
         if force is None or place is None:

@@ -5,6 +5,7 @@ A BVH file names joints but no unit of length: its figure is taken to be as tall
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from vitruvian.exchange.trc import read_trc, with_forces
 from vitruvian.measured import Segments, Trial
 
 Array = np.ndarray
-LEG = 0.5002 # thigh and shank of our body in parts of its height
+LEG = 0.5002  # thigh and shank of our body in parts of its height
 KINDS = {".c3d": "C3D", ".trc": "TRC", ".bvh": "BVH", ".csv": "clip"}
 TRUNK = {"root": "Pel", "chest": "T1", "head": "Sku"}
 FAR = {"Fe": "Tfp", "Tfp": "Fo", "Hu": "Ul", "Ul": "Ha"}
@@ -28,12 +29,14 @@ FAR = {"Fe": "Tfp", "Tfp": "Fo", "Hu": "Ul", "Ul": "Ha"}
 def read_trial(
     path: str | Path, *, forces: str | Path | None = None, up: str | None = None, height: float | None = None
 ) -> Trial:
-    """A measured file by its ending. forces: a MOT or STO file of ground forces; up: the file's axis that points up, by
-    default z for C3D and y for TRC and MOT; height [m]: of a BVH file's figure."""
-    path = Path(path)
+    """A measured file by its ending, or one of the package's own clips by name ("walk", "run").
+
+    forces: a MOT or STO file of ground forces; up: the file's axis that points up, by default z for C3D and y for TRC
+    and MOT; height [m]: of a BVH file's figure."""
+    path = own_clips().get(str(path), Path(path))
     for file in (path, *((Path(forces),) if forces else ())):
         if not file.is_file():
-            raise InputError(f"no file '{file}'")
+            raise InputError(f"no file '{file}', nor a clip of that name ({', '.join(own_clips())})")
     kind = path.suffix.lower()
     if kind in (".mot", ".sto"):
         raise InputError(f"'{path.name}' holds columns over time, no markers: give the TRC file, and this as --forces")
@@ -50,6 +53,12 @@ def read_trial(
     else:
         trial = read_clip(path)
     return trial if forces is None else with_forces(trial, forces, up or "y")
+
+
+def own_clips() -> dict[str, Path]:
+    """The package's own clips by name."""
+    folder = Path(str(files("vitruvian.measured") / "clips"))
+    return {file.stem: file for file in sorted(folder.glob("*.csv"))}
 
 
 def bvh_trial(bvh: Bvh, name: str, height: float | None = None, axes: Array = Y_UP) -> Trial:
@@ -77,7 +86,9 @@ def bvh_trial(bvh: Bvh, name: str, height: float | None = None, axes: Array = Y_
         if far in found and bvh.parent[found[far]] == joint:
             along[bone] = axes @ bvh.offset[found[far]] / np.linalg.norm(bvh.offset[found[far]])
     turns = {bone: (R * turn[j] * R.inv()).as_matrix() for bone, j in found.items() if not bone.startswith("Ha")}
-    joints = {bone: metre * place[j] @ axes.T for bone, j in found.items() if bone[:2] in ("Fe", "Tf", "Fo", "Hu", "Ul", "Ha")}
+    joints = {
+        bone: metre * place[j] @ axes.T for bone, j in found.items() if bone[:2] in ("Fe", "Tf", "Fo", "Hu", "Ul", "Ha")
+    }
     time = np.arange(len(bvh.frames)) * bvh.frame_time
     told = f"a BVH file has no unit of length: its figure is taken to be {tall:.3g} m tall"
     return Trial(name, "BVH", time, segments=Segments(turns, joints, along), remarks=(told,))

@@ -10,7 +10,7 @@ import numpy as np
 
 Array = np.ndarray
 WIDTH, HEIGHT = 380, 210  # [px]
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 26, 34
+LEFT, RIGHT, TOP, BOTTOM = 52, 10, 26, 38
 COLOURS = ("#2f6f9f", "#c2553d", "#4b8b4f", "#8a63a8", "#b98a2e", "#5c6672")
 
 
@@ -46,11 +46,13 @@ def draw_svg(x: Array, chart: Chart, axis: str = "time [s]") -> str:
 
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">',
-        f'<text x="{LEFT}" y="15" class="title">{escape(chart.title)} <tspan class="unit">[{escape(chart.unit)}]</tspan></text>',
+        f'<text x="{LEFT}" y="15" class="title">{escape(chart.title)} '
+        f'<tspan class="unit">[{escape(chart.unit)}]</tspan></text>',
     ]
+    rows = list(dict.fromkeys(colour for _, _, colour in chart.spans))
     for begin, end, colour in chart.spans:
-        a, b = at_x(begin), at_x(end)
-        parts.append(f'<rect x="{a:.1f}" y="{HEIGHT - BOTTOM}" width="{b - a:.1f}" height="4" fill="{colour}"/>')
+        a, b, down = at_x(begin), at_x(end), HEIGHT - BOTTOM + 1 + 3 * rows.index(colour)
+        parts.append(f'<rect x="{a:.1f}" y="{down}" width="{b - a:.1f}" height="2.5" fill="{colour}"/>')
     if chart.band is not None:
         top, bottom = at_y(chart.band[1]), at_y(chart.band[0])
         parts.append(
@@ -63,15 +65,15 @@ def draw_svg(x: Array, chart: Chart, axis: str = "time [s]") -> str:
         parts.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" class="tick end">{tick:.4g}</text>')
     for tick in _ticks(float(x[0]), float(x[-1])):
         if x[0] - 1e-9 <= tick <= x[-1] + 1e-9:
-            parts.append(f'<text x="{at_x(tick):.1f}" y="{HEIGHT - 16}" class="tick mid">{tick:.4g}</text>')
+            parts.append(f'<text x="{at_x(tick):.1f}" y="{HEIGHT - 17}" class="tick mid">{tick:.4g}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 3}" class="tick mid">{escape(axis)}</text>')
     key = WIDTH - RIGHT
-    for colour, (name, curve) in zip(COLOURS, chart.curves.items()):
+    for colour, curve in zip(COLOURS, chart.curves.values()):
         points = " ".join(f"{at_x(t):.1f},{at_y(v):.1f}" for t, v in zip(x, curve) if np.isfinite(v))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
     for colour, name in reversed(list(zip(COLOURS, chart.curves))):
         if len(chart.curves) > 1:
-            parts.append(f'<text x="{key}" y="15" class="tick end" fill="{colour}">{escape(name)}</text>')
+            parts.append(f'<text x="{key}" y="15" class="key end" style="fill:{colour}">{escape(name)}</text>')
             key -= 9 + round(5.6 * len(name))
     return "".join([*parts, "</svg>"])
 

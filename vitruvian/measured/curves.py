@@ -1,7 +1,8 @@
 """Clinical curves of a motion: joint angles, moments, powers, muscle forces and joint reactions by their usual names.
 
-Angles count from the tables' upright pose. Hip and trunk are split in the order flexion, adduction or bend, rotation
-(Cardan x, y, z); moments are what muscles and ligaments of the body exert ("internal"), hip moments about the pelvis'
+Knee, ankle, elbow and hip flexion count from where the lines between joint centres are straight (the foot: at a right
+angle), other angles from the tables' upright pose. Hip and trunk are split in the order flexion, adduction or bend,
+rotation (Cardan x, y, z); moments are what muscles and ligaments of the body exert ("internal"), hip moments about the pelvis'
 axes. Powers are those of net moments.
 """
 
@@ -90,18 +91,35 @@ def joint_angles(body: Body, q: Array) -> dict[str, Array]:
     for side, x in SIDES.items():
         sign = 1.0 if x == "l" else -1.0
         a, b, c = _cardan(_turns(q[:, s.q_slice(f"Fe_{x}")]))
-        out |= {f"hip flexion, {side}": -a, f"hip adduction, {side}": sign * b, f"hip inward turn, {side}": -sign * c}
-        out[f"knee flexion, {side}"] = np.degrees(q[:, s.q_slice(f"Tfp_{x}").start])
+        zero = _zeros(body, x)
+        out |= {
+            f"hip flexion, {side}": zero["hip"] - a,
+            f"hip adduction, {side}": sign * b,
+            f"hip inward turn, {side}": -sign * c,
+        }
+        out[f"knee flexion, {side}"] = zero["knee"] + np.degrees(q[:, s.q_slice(f"Tfp_{x}").start])
         foot = np.degrees(q[:, s.q_slice(f"Fo_{x}")])
-        out[f"ankle dorsiflexion, {side}"] = -foot[:, 0]
+        out[f"ankle dorsiflexion, {side}"] = zero["ankle"] - foot[:, 0]
         if foot.shape[1] > 1:
             out[f"foot inversion, {side}"] = foot[:, 1]
         along = T[:, s.index(f"Ul_{x}"), :3, 3] - T[:, s.index(f"Hu_{x}"), :3, 3]
         d = np.einsum("fji,fj->fi", chest, along)
         out[f"shoulder flexion, {side}"] = np.degrees(np.arctan2(-d[:, 1], -d[:, 2]))
         out[f"shoulder abduction, {side}"] = np.degrees(np.arctan2(sign * d[:, 0], np.hypot(d[:, 1], d[:, 2])))
-        out[f"elbow flexion, {side}"] = np.degrees(q[:, s.q_slice(f"Ul_{x}").start])
+        out[f"elbow flexion, {side}"] = zero["elbow"] + np.degrees(q[:, s.q_slice(f"Ul_{x}").start])
     return out
+
+
+def _zeros(body: Body, x: str) -> dict[str, float]:
+    """Angles [deg] of the tables' upright pose, by the lines between joint centres; x: l or r."""
+    s = body.skeleton
+    at = bone_poses(s, body.default_q)[:, :3, 3]
+    hip, knee, ankle, shoulder, elbow, wrist = (at[s.index(f"{b}_{x}")] for b in ("Fe", "Tfp", "Fo", "Hu", "Ul", "Ha"))
+    thigh, shank = knee - hip, ankle - knee
+    lean = [float(np.degrees(np.arctan2(-d[1], -d[2]))) for d in (thigh, shank)]  # far end ahead of the near one
+    upper, lower = (d / np.linalg.norm(d) for d in (elbow - shoulder, wrist - elbow))
+    bend = float(np.degrees(np.arccos(np.clip(upper @ lower, -1.0, 1.0))))
+    return {"hip": lean[0], "knee": lean[0] - lean[1], "ankle": -lean[1], "elbow": bend}
 
 
 def _turns(quaternions: Array) -> Array:

@@ -9,8 +9,8 @@ among points of the soles that are low and slow,
     min over forces f in friction pyramids of |D (B f - w)|² + Σ ε/s (|f|² + κ |f across|²),
 
 s between 0 and 1 by a point's height and speed (after the smooth contact of Jung et al. 2014, Multibody Syst. Dyn.
-32:425, and Karatsidis et al. 2017, Sensors 17:75). When both feet stand, w alone does not say who carries what: the part
-of f across the line from the point to a pivot above the centre of mass costs more, since the ground's forces of people
+32:425, and Karatsidis et al. 2017, Sensors 17:75). When both feet stand, w alone does not say who carries what: the
+part of f across the line from the point to a pivot above the centre of mass costs more, since the ground's forces of people
 who walk meet near there (Maus et al. 2010, Nat. Commun. 1:70). What is left of w stays on the pelvis and is reported.
 """
 
@@ -128,7 +128,8 @@ def _ease(x: Array, centre: Array, share: Array, edges: Array) -> Array:
     n = len(x)
     out = np.zeros((3 * n, 4 * n))
     for k in range(n):
-        u = centre + (0.0, 0.0, PIVOT) - x[k]
+        u = centre - x[k]
+        u[2] += PIVOT
         u /= np.linalg.norm(u)
         cost = np.eye(3) + (np.sqrt(1.0 + ACROSS) - 1.0) * (np.eye(3) - np.outer(u, u))
         out[3 * k : 3 * k + 3, 4 * k : 4 * k + 4] = np.sqrt(EASE / share[k]) * cost @ edges.T
@@ -179,10 +180,14 @@ def _standing_foot(name: str, t: Array, on: Array, centre: Array, push: Array, p
         best = int(np.argmin(far))
         if far[best] > MARGIN and push[f] > 3.0 * PRESSED:
             where = ", ".join(f"{c:.2f}" for c in centre[f, :2])
-            near = "no foot is near the ground" if not np.isfinite(far[best]) else f"the nearest foot is {far[best]:.2f} m away"
+            near = (
+                "no foot is near the ground"
+                if not np.isfinite(far[best])
+                else f"the nearest foot is {far[best]:.2f} m away"
+            )
             raise InputError(
-                f"force plate {name} carries {push[f]:.0f} N at ({where}) m at {t[f]:.3g} s with no foot on it: {near}. "
-                "Leave the plate out (--without-plate), or check the axes of the file"
+                f"force plate {name} carries {push[f]:.0f} N at ({where}) m at {t[f]:.3g} s with no foot on it: {near}"
+                ". Leave the plate out (--without-plate), or check the axes of the file"
             )
         whose[f] = best
     known = np.flatnonzero(whose >= 0)

@@ -22,11 +22,11 @@ from vitruvian.skeleton import bone_poses, difference, integrate, world_twists
 
 Array = np.ndarray
 Progress = Callable[[float, float], None]
-POSTURE = 2e-7  # [m²] weight of one coordinate that is one range away from the standing posture
+POSTURE = 4e-6  # [m²] weight of a coordinate one range from standing: a marker 1 mm off costs as much as half a range
 STOP = 0.2  # [m²/rad²] weight of a coordinate beyond its limits: 1 mm of a marker against 0.3 degrees
 SMALL = 1e-6  # [rad, m] a step that ends a frame
 FOREARM = 80.0  # [degrees] of pronation, thumbs ahead, where nothing measures it
-HELD = (*CAGE, "Man")
+HELD = (*CAGE, "Rb1", "Man")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,8 @@
     found = analyse(trial)              # a `Tracked`
     found.curves.angles["knee flexion, left"], found.metrics["residual"]
 
-Steps: gaps filled (`trial`), size (`subject`), inverse kinematics (`kinematics`), ribs at rest (`control.Relaxer`), filter
-(`smooth`), ground (`ground`), moments, muscles and reactions (`dynamics`), names that a clinician knows (`curves`).
+Steps: gaps filled (`trial`), size (`subject`), inverse kinematics (`kinematics`), ribs at rest (`control.Relaxer`),
+filter (`smooth`), ground (`ground`), moments, muscles and reactions (`dynamics`), names that a clinician knows (`curves`).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
             q, miss, where = found
             closed = True
             remarks.append(
-                f"taken as a cycle: it ends as it began but for {np.degrees(miss):.1f}° at {where}, spread over all frames"
+                f"taken as a cycle: it ends as it began but for {np.degrees(miss):.1f}° at {where}, spread over it"
             )
     course = smoothed(body, trial.time, q, rate=s.rate, cutoff=s.cutoff, closed=closed)
     remarks.append(
@@ -144,9 +144,7 @@ def _without(trial: Trial, s: Settings) -> Trial:
     return replace(trial, markers=markers, plates=plates)
 
 
-def _ground(
-    body: Body, course: Course, trial: Trial, s: Settings, remarks: list[str]
-) -> tuple[Course, GroundForce]:
+def _ground(body: Body, course: Course, trial: Trial, s: Settings, remarks: list[str]) -> tuple[Course, GroundForce]:
     if trial.plates:
         ground = plate_forces(body, course, trial.plates, s.cutoff)
         if ground.unused:
@@ -158,7 +156,9 @@ def _ground(
     q = course.q.copy()
     q[:, 2] -= height
     course = replace(course, q=q)
-    remarks.append(f"no force plates: contact estimated from the motion; ground taken at {1000 * height:.0f} mm of the file")
+    remarks.append(
+        f"no force plates: contact estimated from the motion; ground taken at {1000 * height:.0f} mm of the file"
+    )
     return course, estimated_contact(body, course)
 
 

@@ -22,7 +22,7 @@ Array = np.ndarray
 
 
 @nb.njit(cache=True)
-def pose_equations(  # noqa: D417
+def pose_equations(
     topology, q, neutral, poses, twists, columns, column_start, slot,
     point_bone, point_local, point_goal, point_weight, turn_bone, turn_goal, turn_weight,
     reference, posture, low, high, stop, H, g,

@@ -1,4 +1,4 @@
-"""A trial's report as one HTML page that stands alone: who, how well, and curves of angles, moments, powers, muscles."""
+"""A trial's report as one HTML page that stands alone: who, how well, curves of angles, moments, powers, muscles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from vitruvian.anatomy.body import JOINT_WORDS
 from vitruvian.measured.charts import COLOURS, Chart, draw_svg
 from vitruvian.measured.literature import STANDING, Peak
 from vitruvian.measured.pipeline import Tracked
@@ -15,16 +16,30 @@ Array = np.ndarray
 GROUPS = 12  # muscles that are drawn
 RESERVES = 10  # coordinates that are listed
 STYLE = """
-:root { color-scheme: light; } body { font: 15px/1.45 system-ui, sans-serif; color: #222a33; background: #fff;
-margin: 0 auto; max-width: 1240px; padding: 24px; } h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 18px;
-margin: 28px 0 6px; border-bottom: 1px solid #d8dde3; padding-bottom: 3px; } p.lead { color: #55606c; margin: 0 0 14px; }
+:root { color-scheme: light; }
+body { font: 15px/1.45 system-ui, sans-serif; color: #222a33; background: #fff; margin: 0 auto; max-width: 1240px;
+  padding: 24px; }
+h1 { font-size: 24px; margin: 0 0 4px; }
+h2 { font-size: 18px; margin: 28px 0 6px; border-bottom: 1px solid #d8dde3; padding-bottom: 3px; }
+p.lead { color: #55606c; margin: 0 0 14px; }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 10px 16px; }
-table { border-collapse: collapse; margin: 6px 0; } th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; }
-th { font-weight: 600; border-bottom: 1px solid #d8dde3; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.cols { display: flex; flex-wrap: wrap; gap: 8px 56px; } .out { color: #b4432c; } .in { color: #2f7a3a; }
-svg { width: 100%; height: auto; font: 11px system-ui, sans-serif; } svg .title { font-size: 12.5px; font-weight: 600; fill: #222a33; }
-svg .unit { font-weight: 400; fill: #6b7682; } svg .tick { fill: #55606c; font-size: 10.5px; } svg .end { text-anchor: end; }
-svg .mid { text-anchor: middle; } svg .grid { stroke: #e6eaee; } svg .zero { stroke: #9aa4ae; } svg .band { fill: #9fc6a6; opacity: .35; }
+table { border-collapse: collapse; margin: 6px 0; }
+th, td { white-space: nowrap; padding: 3px 14px 3px 0; text-align: left; vertical-align: top; }
+th { font-weight: 600; border-bottom: 1px solid #d8dde3; }
+td.w { white-space: normal; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.cols { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 8px 48px; }
+.out { color: #b4432c; }
+.in { color: #2f7a3a; }
+svg { width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+svg .title { font-size: 12.5px; font-weight: 600; fill: #222a33; }
+svg .unit { font-weight: 400; fill: #6b7682; }
+svg .tick { fill: #55606c; font-size: 10.5px; }
+svg .end { text-anchor: end; }
+svg .mid { text-anchor: middle; }
+svg .grid { stroke: #e6eaee; }
+svg .zero { stroke: #9aa4ae; }
+svg .band { fill: #9fc6a6; opacity: .35; }
 ul { margin: 4px 0; padding-left: 20px; }
 """
 BOTH = ("left", "right")
@@ -48,14 +63,18 @@ def report_page(found: Tracked, wall_seconds: float) -> str:
         parts += ["<h2>Peaks beside published ranges</h2>", _peaks(found.peaks)]
     shade = f"Bars under the curves: stance of the <span style='color:{COLOURS[0]}'>left</span> and "
     shade += f"<span style='color:{COLOURS[1]}'>right</span> foot. Green: published range of the peak."
-    parts += [f"<h2>Joint angles</h2><p class='lead'>From the upright pose of the tables. {shade}</p>"]
+    parts += [
+        f"<h2>Joint angles</h2><p class='lead'>Flexion counts from straight lines between joint centres. {shade}</p>"
+    ]
     parts += _plots(t, _pairs(curves.angles, "deg", spans, band, 1.0, ""))
     parts += ["<h2>Net joint moments</h2><p class='lead'>Internal moments, in parts of body mass.</p>"]
     parts += _plots(t, _pairs(curves.moments, "N m/kg", spans, band, mass, " moment"))
     parts += ["<h2>Joint powers</h2>", *_plots(t, _pairs(curves.powers, "W/kg", spans, {}, mass, ""))]
     kind = found.ground.kind
     parts += [f"<h2>Ground forces</h2><p class='lead'>From {escape(kind)}, in body weights.</p>"]
-    parts += _plots(t, _pairs(curves.ground, "BW", spans, {"vertical": band.get("vertical ground force")}, mass * STANDING, ""))
+    parts += _plots(
+        t, _pairs(curves.ground, "BW", spans, {"vertical": band.get("vertical ground force")}, mass * STANDING, "")
+    )
     if found.settings.muscles:
         parts += _muscle_parts(found, t, spans, band, mass)
     parts.append("</body></html>")
@@ -63,7 +82,11 @@ def report_page(found: Tracked, wall_seconds: float) -> str:
 
 
 def _muscle_parts(
-    found: Tracked, t: Array, spans: Sequence[tuple[float, float, str]], band: Mapping[str, tuple[float, float]], mass: float
+    found: Tracked,
+    t: Array,
+    spans: Sequence[tuple[float, float, str]],
+    band: Mapping[str, tuple[float, float]],
+    mass: float,
 ) -> list[str]:
     groups = found.curves.muscle_groups
     bare = {name.rsplit(", ", 1)[0] for name in groups}
@@ -71,8 +94,9 @@ def _muscle_parts(
     chosen = sorted(size, key=lambda b: -size[b])[:GROUPS]
     shown = {n: c for b in chosen for n, c in groups.items() if n.rsplit(", ", 1)[0] == b}
     parts = [
-        f"<h2>Muscle forces</h2><p class='lead'>Static optimisation over {found.body.muscles.n_muscles} muscles (least sum "
-        f"of squared activations, with reserves); the {len(chosen)} strongest here, all in the tables beside this page.</p>",
+        f"<h2>Muscle forces</h2><p class='lead'>Static optimisation over {found.body.muscles.n_muscles} muscles (least "
+        f"sum of squared activations, with reserves); the {len(chosen)} strongest here, all in the tables beside this "
+        "page.</p>",
         *_plots(t, _pairs(shown, "N", spans, {}, 1.0, "")),
         "<h2>Joint reactions</h2><p class='lead'>Size of the force that each joint carries, muscles included, in body "
         "weights.</p>",
@@ -81,7 +105,9 @@ def _muscle_parts(
     ]
     worst = np.abs(found.forces.reserve).max(axis=0)
     rows = [
-        (found.body.coordinate_names[i], f"{worst[i]:.1f} N m") for i in np.argsort(-worst)[:RESERVES] if worst[i] > 0.05
+        (found.body.coordinate_names[i], f"{worst[i]:.1f} N m")
+        for i in np.argsort(-worst)[:RESERVES]
+        if worst[i] > 0.05
     ]
     return [*parts, _table(("joint coordinate", "largest reserve"), rows)]
 
@@ -112,16 +138,37 @@ def _residuals(found: Tracked) -> str:
     goals, fit = found.goals, found.fit
     rows = []
     used = np.flatnonzero(goals.point_weight > 0.0)
-    for k in used:
+    for k in used.tolist():
         d = fit.distance[:, k]
-        rows.append((goals.names[k], f"{1e3 * np.sqrt(np.nanmean(d**2)):.1f} mm", f"{1e3 * np.nanmax(d):.1f} mm"))
+        rows.append(
+            (_point_name(found, k), f"{1e3 * np.sqrt(np.nanmean(d**2)):.1f} mm", f"{1e3 * np.nanmax(d):.1f} mm")
+        )
     for k in range(fit.angle.shape[1]):
         a = np.degrees(fit.angle[:, k])
-        rows.append((f"{goals.names[goals.place.shape[1] + k]} (turn)", f"{np.sqrt(np.mean(a**2)):.1f}°", f"{a.max():.1f}°"))
+        rows.append(
+            (
+                f"turn of {_bone_name(found, int(goals.turn_bone[k]))}",
+                f"{np.sqrt(np.mean(a**2)):.1f}°",
+                f"{a.max():.1f}°",
+            )
+        )
     half = (len(rows) + 1) // 2
     head = ("measured", "rms", "largest")
     tables = _table(head, rows[:half]) + (_table(head, rows[half:]) if rows[half:] else "")
     return f"<div><h2>Residuals</h2><div class='cols'>{tables}</div></div>"
+
+
+def _point_name(found: Tracked, k: int) -> str:
+    """A marker's name, or the joint's where a file has joints."""
+    name = found.goals.names[k]
+    if not len(found.goals.turn_bone):
+        return name
+    word = next((w for w, bone in JOINT_WORDS.items() if bone == name.split("_")[0]), name)
+    return word + {"_l": ", left", "_r": ", right"}.get(name[-2:], "")
+
+
+def _bone_name(found: Tracked, bone: int) -> str:
+    return found.body.full_names[found.body.skeleton.names[bone]]
 
 
 def _peaks(found: Sequence[Peak]) -> str:
@@ -131,7 +178,7 @@ def _peaks(found: Sequence[Peak]) -> str:
         rows.append(
             f"<tr><td>{escape(p.band.quantity)}</td><td class='n'>{p.left:.2f}</td><td class='n'>{p.right:.2f}</td>"
             f"<td class='n'>{p.band.low:g} to {p.band.high:g}</td><td>{escape(p.band.unit)}</td><td>{word}</td>"
-            f"<td>{escape(p.band.source)}</td></tr>"
+            f"<td class='w'>{escape(p.band.source)}</td></tr>"
         )
     head = "".join(f"<th>{h}</th>" for h in ("peak", "left", "right", "published", "unit", "mean of both", "source"))
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
@@ -168,6 +215,7 @@ def _stances(found: Tracked) -> list[tuple[float, float, str]]:
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f"<th>{escape(h)}</th>" for h in head)
     body = "".join(
-        "<tr>" + "".join(f"<td{' class=n' if i else ''}>{escape(c)}</td>" for i, c in enumerate(row)) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td{' class=n' if i else ''}>{escape(c)}</td>" for i, c in enumerate(row)) + "</tr>"
+        for row in rows
     )
     return f"<table><tr>{top}</tr>{body}</table>"

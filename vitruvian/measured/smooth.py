@@ -2,8 +2,8 @@
 
 Coordinates are interpolated to an even grid (cubic splines; quaternions component by component with one sign, then
 brought back to unit length), filtered by a Butterworth filter of second order forwards and backwards (fourth order
-without lag; its cut-off is corrected for the two passes, Winter 2009, section 2.2.4.4), and differentiated through quintic
-splines: for ball joints ω = 2 Im(q̄ q̇), ω̇ = 2 Im(q̄ q̈); for the pelvis v = Rᵀ ṗ, v̇ = Rᵀ p̈ - ω × v.
+without lag; its cut-off is corrected for the two passes, Winter 2009, section 2.2.4.4), and differentiated through
+quintic splines: for ball joints ω = 2 Im(q̄ q̇), ω̇ = 2 Im(q̄ q̈); for the pelvis v = Rᵀ ṗ, v̇ = Rᵀ p̈ - ω × v.
 
 A motion that closes on itself (a stride cut to its period) is repeated before and after, so that it has no ends.
 """
@@ -65,12 +65,12 @@ def smoothed(body: Body, time: Array, q: Array, *, rate: float, cutoff: float, c
     fastest = 0.5 * (len(time) - 1) / (time[-1] - time[0])
     if cutoff >= min(fastest, 0.5 * rate):
         raise InputError(
-            f"a cut-off of {cutoff:g} Hz needs more than {2 * cutoff:g} frames a second; the file has {2 * fastest:.3g}, "
-            f"the analysis {rate:g}"
+            f"a cut-off of {cutoff:g} Hz needs more than {2 * cutoff:g} frames a second; the file has {2 * fastest:.3g}"
+            f", the analysis {rate:g}"
         )
     span = float(time[-1] - time[0])
     count = max(4, round(span * rate))
-    grid = np.linspace(0.0, span, count + 1)
+    grid: Array = np.linspace(0.0, span, count + 1)
     x, t = _one_sign(body, q), time - time[0]
     first, last = 0, len(grid)
     if closed:

@@ -10,13 +10,14 @@ given. What the shape cannot meet stays in the residuals, and `lengths` says by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from vitruvian.anatomy import Body
+from vitruvian.anatomy.scaling import STATURE
 from vitruvian.errors import InputError
 from vitruvian.measured.kinematics import Goals, PoseFitter
 from vitruvian.measured.markers import marker_sites, needed, recognised, site_places
@@ -113,7 +114,7 @@ def found_size(fitter: PoseFitter, goals: Goals) -> tuple[float, Array]:
     scale = float(np.exp(best.x))
     if min(abs(best.x - low), abs(best.x - high)) < 2e-3:
         raise InputError(
-            f"the size of the subject is not between {np.exp(low):.2f} and {np.exp(high):.2f} of our body's; are the "
+            f"the subject is not between {np.exp(low) * STATURE:.2f} and {np.exp(high) * STATURE:.2f} m tall; are the "
             "lengths of the file in the unit that it says?"
         )
     return scale, _start(fitter, replace(goals, place=goals.place / scale), 0)
@@ -166,13 +167,20 @@ def _reach(body: Body, goals: Goals) -> float:
     P = bone_poses(body.skeleton, body.default_q)[goals.point_bone]
     x = np.einsum("mij,mj->mi", P[:, :3, :3], goals.point_local) + P[:, :3, 3]
     use = goals.point_weight > 0.0
-    pelvis = use & np.isin(goals.point_bone, [body.skeleton.index(b) for b in ("Pel", "Fe_l", "Fe_r", "Tfp_l", "Tfp_r", "Fo_l", "Fo_r")])  # fmt: skip
-    pick = pelvis if pelvis.sum() > 3 else use
+    lower = [body.skeleton.index(b) for b in ("Pel", *(f"{b}_{x}" for b in LEGS for x in "lr"))]
+    below = use & np.isin(goals.point_bone, lower)
+    pick = below if below.sum() > 3 else use
     theirs = np.nanmedian([np.nanmax(place[pick, 2]) - np.nanmin(place[pick, 2]) for place in goals.place])
     ours = float(np.ptp(x[pick, 2]))
     if not theirs > 0.0 or not ours > 0.0:
         raise InputError("the measured places do not stand above each other; is the vertical axis right (--up)?")
-    return float(np.clip(theirs / ours, SMALLEST / 0.75, LARGEST / 1.3))
+    ratio = float(theirs / ours)
+    if not 0.5 * SMALLEST <= ratio <= 1.3 * LARGEST:
+        raise InputError(
+            f"the subject would be {ratio * STATURE:.3g} m tall; are the lengths of the file in the unit that it says, "
+            "and is the vertical axis right (--up)?"
+        )
+    return float(np.clip(ratio, SMALLEST / 0.75, LARGEST / 1.3))
 
 
 def _start(fitter: PoseFitter, goals: Goals, frame: int) -> Array:
@@ -196,7 +204,9 @@ def _start(fitter: PoseFitter, goals: Goals, frame: int) -> Array:
 def _pelvic(body: Body, goals: Goals) -> Array:
     """Points that ride on the pelvis: its own, and the hips' centres."""
     s = body.skeleton
-    hips = np.isin(goals.point_bone, [s.index("Fe_l"), s.index("Fe_r")]) & (np.abs(goals.point_local).max(axis=1) < 1e-9)
+    hips = np.isin(goals.point_bone, [s.index("Fe_l"), s.index("Fe_r")]) & (
+        np.abs(goals.point_local).max(axis=1) < 1e-9
+    )
     return hips | (goals.point_bone == s.index("Pel"))
 
 
@@ -204,8 +214,3 @@ def _aligned(a: Array, b: Array) -> Array:
     """The rotation that turns the points a (n, 3) best onto b (Kabsch 1976)."""
     U, _, Vt = np.linalg.svd((b - b.mean(axis=0)).T @ (a - a.mean(axis=0)))
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
-
-
-def listed_lengths(lengths: Mapping[str, tuple[float, float]]) -> Sequence[str]:
-    """Lines for a report: segment, measured, ours, difference."""
-    return [f"{n}: measured {a:.3f} m, ours {b:.3f} m ({100 * (b / a - 1):+.1f} %)" for n, (a, b) in lengths.items()]

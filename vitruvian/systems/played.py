@@ -20,6 +20,9 @@ from vitruvian.systems.tracking import tracking_measures, tracking_world
 from vitruvian.world import Camera, Lines, LinesFrame, Points, Signal, World
 
 Array = np.ndarray
+MARKER = (0.95, 0.75, 0.15)
+PUSH = (0.13, 0.47, 0.71)
+SLIGHT = 10.0  # [N] below which a ground force is not drawn
 ARROW = 1.0 / 1000.0  # [m/N] length at which a ground force is drawn
 STEPS = 8  # to a frame of 1/60 s when the body follows by itself
 
@@ -30,11 +33,13 @@ class PlayedSystem(Drawn):
     def __init__(self, found: Tracked, *, drawn: bool = True):
         self.found, self.body, self.skeleton = found, found.body, found.body.skeleton
         arrows = Lines(
-            "ground force", np.array([0, 2, 4]), np.full(2, 0.008), ("left foot", "right foot"), layer="ground force"
+            "ground force", np.array([0, 2, 4]), np.full(2, 0.008), ("left foot", "right foot"), "ground force", PUSH
         )
         self.layers = [*body_layers(found.body, drawn=drawn), LinesLayer(arrows, self._arrows)]
         if len(found.goals.turn_bone) == 0:
-            self.layers.append(PointsLayer(Points("markers", radius=0.009, layer="markers"), self._markers))
+            self.layers.append(
+                PointsLayer(Points("markers", radius=0.009, layer="markers", colour=MARKER), self._markers)
+            )
         tables = found.curves.tables()
         self.measures = [
             self._table("angle", "rad", "joint angles", tables["angles"][1], np.radians(1.0)),
@@ -69,10 +74,10 @@ class PlayedSystem(Drawn):
         out = np.zeros((4, 3))
         for k in range(2):
             force, moment = g.force[f, k], g.moment[f, k]
-            if force[2] > 1.0:
-                out[2 * k] = (-moment[1] / force[2], moment[0] / force[2], 0.0)
-            else:
-                out[2 * k] = now.point(("Fo_l", "Fo_r")[k])
+            if force[2] < SLIGHT:
+                out[2 * k : 2 * k + 2] = now.point(("Fo_l", "Fo_r")[k])
+                continue
+            out[2 * k] = (-moment[1] / force[2], moment[0] / force[2], 0.0)
             out[2 * k + 1] = out[2 * k] + ARROW * force
         return LinesFrame(out, None)
 
@@ -93,12 +98,7 @@ class PushedSystem(BodySystem):
 
     def __init__(self, found: Tracked, **options: object):
         self.found = found
-        super().__init__(found.body, found.course.q[0], pelvis="free", **options)  # type: ignore[arg-type]
-
-    def start(self, rng: np.random.Generator) -> BodyState:
-        state = super().start(rng)
-        state.v[:] = self.found.course.v[0]
-        return state
+        super().__init__(found.body, found.course.q[0], found.course.v[0], pelvis="free", **options)  # type: ignore[arg-type]
 
     def surround(self, state: BodyState, time: float) -> None:
         super().surround(state, time)
