@@ -61,8 +61,8 @@ def track(
     forces: a MOT or STO file of ground forces. height [m] and mass [kg] of the subject; height is found where it is not
     given, mass goes with its cube. up: the file's axis that points up. rate [1/s] of the analysis, cutoff [Hz] of its
     filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`.
-    without, without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with joints).
-    muscles False stops after joint moments. forward: muscles follow the motion, too. out: a new folder.
+    without, without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with
+    joints). muscles False stops after joint moments. forward: muscles follow the motion, too. out: a new folder.
     """
     begun = perf_counter()
     folder = place_of_track(out)

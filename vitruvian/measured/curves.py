@@ -2,8 +2,8 @@
 
 Knee, ankle, elbow and hip flexion count from where the lines between joint centres are straight (the foot: at a right
 angle), other angles from the tables' upright pose. Hip and trunk are split in the order flexion, adduction or bend,
-rotation (Cardan x, y, z); moments are what muscles and ligaments of the body exert ("internal"), hip moments about the pelvis'
-axes. Powers are those of net moments.
+rotation (Cardan x, y, z); moments are what muscles and ligaments of the body exert ("internal"), hip moments about the
+pelvis' axes. Powers are those of net moments.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ among points of the soles that are low and slow,
 
 s between 0 and 1 by a point's height and speed (after the smooth contact of Jung et al. 2014, Multibody Syst. Dyn.
 32:425, and Karatsidis et al. 2017, Sensors 17:75). When both feet stand, w alone does not say who carries what: the
-part of f across the line from the point to a pivot above the centre of mass costs more, since the ground's forces of people
-who walk meet near there (Maus et al. 2010, Nat. Commun. 1:70). What is left of w stays on the pelvis and is reported.
+part of f across the line from the point to a pivot above the centre of mass costs more, since the ground's forces of
+people who walk meet near there (Maus et al. 2010, Nat. Commun. 1:70). What is left of w stays on the pelvis and is
+reported.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
     found.curves.angles["knee flexion, left"], found.metrics["residual"]
 
 Steps: gaps filled (`trial`), size (`subject`), inverse kinematics (`kinematics`), ribs at rest (`control.Relaxer`),
-filter (`smooth`), ground (`ground`), moments, muscles and reactions (`dynamics`), names that a clinician knows (`curves`).
+filter (`smooth`), ground (`ground`), moments, muscles and reactions (`dynamics`), names that a clinician knows
+(`curves`).
 """
 
 from __future__ import annotations

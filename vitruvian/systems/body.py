@@ -59,11 +59,11 @@ class BodySystem(Drawn):
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
     ):
-        """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held starts
-        still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool,
-        shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
-        surfaces. books: whether the work of everything that acts is booked and a signal.
-        contributors: what else acts on the bones in every step; layers: what else is seen."""
+        """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held
+        starts still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held,
+        bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out
+        the bones' surfaces. books: whether the work of everything that acts is booked and a signal. contributors: what
+        else acts on the bones in every step; layers: what else is seen."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
