@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.water import Tank, fill, spray_total, water_volume
 from vitruvian.water.interpolate import sample_linear, to_cells
-from vitruvian.water.keep import missing_volume, raise_surface, shift_surface
+from vitruvian.water.keep import raise_surface, shift_surface
 from vitruvian.water.particles import largest_radius
 from vitruvian.water.spray import fly, rejoin, release
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.water.interpolate import to_cells
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.state import WaterState, spray_total
