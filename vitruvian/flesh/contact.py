@@ -1,15 +1,20 @@
-"""Contact of the embedded skin with the ground and simple shapes, by penalty.
+"""Contact of the embedded skin with the ground and simple shapes, by an augmented Lagrangian.
 
-Each skin vertex that is a depth d inside a shape is pushed out along the shape's normal with k A d, A the vertex's area
-and k a stiffness per area and depth. Friction in dynamics is Coulomb's, regularised: a tangential dashpot whose
-strength comes from the normal force at the start of the step.
+A skin vertex that is a depth d inside a shape (d < 0 outside) is pushed out along the shape's normal with
+
+    f = max(0, λ + k d),      E = Σ (f² − λ²)/(2k),      λ ← f while d is more than the gap that is allowed
+
+λ is a force that each vertex keeps through a solve; k, a stiffness of contact, decides how fast λ is found and not how
+deep the skin lies: when a solve ends no vertex is deeper than `Contact.gap`, and none is pushed by a shape that is
+farther than that. λ moves between Newton steps, as the pressures do. Friction in dynamics is Coulomb's, regularised: a
+tangential dashpot, with the normal force of the step itself and the slip at its start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numba import njit
@@ -18,7 +23,14 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
-STIFFNESS = 2e7  # [Pa/m]: 5 mm deep under 0.1 MPa
+if TYPE_CHECKING:
+    from vitruvian.flesh.model import FleshModel
+
+STIFFNESS = 20.0  # of contact, in shear moduli of the tissue over its elements' edge
+GAP = 0.01  # allowed, in edges
+HARDER, HARDEST = 4.0, 64.0  # by how much k is raised at a time, and in all, where λ is found slowly
+SLOW = 0.5  # a depth that falls by less than this from one λ to the next asks for a larger k
+RUBBED = 0.02  # by how much the force that friction was found for may be off
 
 
 class Shape(Protocol):
@@ -89,7 +101,8 @@ class Contact:
 
     surface: ContactSurface
     shapes: Sequence[Shape]
-    stiffness: float = STIFFNESS  # [Pa/m]
+    gap: float | None = None  # depth that is left when a solve ends [m]; a hundredth of an element's edge if left out
+    stiffness: float | None = None  # k per area [Pa/m]; from the tissue's own if left out
     friction: float = 0.0  # Coulomb coefficient, used in dynamics
     slip: float = 0.01  # [m/s], below which friction sticks viscously
 
@@ -110,26 +123,65 @@ class ContactForces:
 
     energy: float  # [J]
     force: np.ndarray  # on the skin vertices [N], shape (n, 3)
+    press: np.ndarray  # its size [N], shape (n,)
     active: np.ndarray  # vertices in touch, shape (m,)
     normal: np.ndarray  # shape (m, 3)
     stiffness: np.ndarray  # [N/m], shape (m,)
+    miss: float  # how far a vertex in touch lies from its shape's surface at most [m]
 
 
-def contact_forces(contact: Contact, skin: np.ndarray) -> ContactForces:
-    """Push of all shapes on skin vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
-    depth = np.zeros(len(skin))
-    normal = np.zeros((len(skin), 3))
-    for shape in contact.shapes:
-        distance, gradient = shape.distance(skin)
-        deeper = -distance > depth
-        depth[deeper] = -distance[deeper]
-        normal[deeper] = gradient[deeper]
-    active = np.flatnonzero(depth > 0.0)
-    k = contact.stiffness * contact.surface.areas[active]
-    force = np.zeros_like(skin)
-    force[active] = (k * depth[active])[:, None] * normal[active]
-    energy = float(0.5 * np.sum(k * depth[active] ** 2))
-    return ContactForces(energy, force, active, normal[active], k)
+class Touch:
+    """One contact through one solve: its multipliers, and the friction that belongs to them."""
+
+    def __init__(self, contact: Contact, model: FleshModel, speed: np.ndarray | None = None) -> None:
+        """speed: of the nodes at the start of a step [m/s], shape (n_nodes, 3); there is no friction without."""
+        self.contact = contact
+        points = contact.surface.embedding
+        edge, shear = model.elements.size[points.element], model.elasticity.shear[points.element]
+        per_area = STIFFNESS * shear / edge if contact.stiffness is None else contact.stiffness
+        self.stiffness = per_area * contact.surface.areas  # k of each vertex [N/m], shape (n,)
+        self.gap = float(GAP * edge.min()) if contact.gap is None else contact.gap
+        self.multiplier = np.zeros(len(edge))  # λ [N]
+        self.raised, self.last = 1.0, np.inf  # k over what it was, and the depth missed before
+        self.slip = None if speed is None or contact.friction == 0.0 else points.matrix @ speed
+        self.rubbed = np.zeros(len(edge))  # force with which each vertex rubs [N]
+        self.rubbing, self.dashpot = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, [N s/m]
+
+    def forces(self, skin: np.ndarray) -> ContactForces:
+        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+        depth, normal = np.full(len(skin), -np.inf), np.zeros((len(skin), 3))
+        for shape in self.contact.shapes:
+            distance, gradient = shape.distance(skin)
+            deeper = -distance > depth
+            depth[deeper] = -distance[deeper]
+            normal[deeper] = gradient[deeper]
+        k, held = self.stiffness, self.multiplier
+        press = np.maximum(held + k * np.maximum(depth, -1e30), 0.0)
+        active = np.flatnonzero(press > 0.0)
+        some = k > 0.0  # of a vertex that no triangle uses there is no area
+        miss = float(np.abs(np.maximum(depth[some], -held[some] / k[some])).max(initial=0.0))
+        energy = float(np.sum((press**2 - held**2)[some] / (2.0 * k[some])))
+        return ContactForces(energy, press[:, None] * normal, press, active, normal[active], k[active], miss)
+
+    def settled(self, found: ContactForces) -> bool:
+        if found.miss > self.gap:
+            return False
+        off = found.press - self.rubbed
+        return self.slip is None or float(np.sum(off * off)) <= RUBBED**2 * float(np.sum(found.press**2))
+
+    def press(self, found: ContactForces) -> None:
+        """λ ← f, and friction for it; k is raised where that brought the skin out too slowly."""
+        if found.miss > self.gap:
+            self.multiplier = found.press.copy()
+            if found.miss > SLOW * self.last and self.raised < HARDEST:
+                self.stiffness, self.raised = HARDER * self.stiffness, HARDER * self.raised
+            self.last = found.miss
+        if self.slip is not None:
+            self.rubbed, self.rubbing = found.press.copy(), found.active
+            across = np.eye(3) - found.normal[:, :, None] * found.normal[:, None, :]
+            slip = np.linalg.norm(np.einsum("nij,nj->ni", across, self.slip[found.active]), axis=1)
+            strength = self.contact.friction * found.press[found.active] / np.maximum(slip, self.contact.slip)
+            self.dashpot = strength[:, None, None] * across
 
 
 @njit(cache=True)
