@@ -6,8 +6,9 @@ A skin vertex that is a depth d inside a shape (d < 0 outside) is pushed out alo
 
 λ is a force that each vertex keeps through a solve; k, a stiffness of contact, decides how fast λ is found and not how
 deep the skin lies: when a solve ends no vertex is deeper than `Contact.gap`, and none is pushed by a shape that is
-farther than that. λ moves between Newton steps, as the pressures do. Friction in dynamics is Coulomb's, regularised: a
-tangential dashpot, with the normal force of the step itself and the slip at its start.
+farther than that. λ moves between Newton steps, as the pressures do, and so does friction: Coulomb's, regularised, in
+dynamics only. While λ stays, a vertex that is dragged the way u along its shape in a step meets a spring of
+μ f/max(u, ε) against it, ε = `slip` dt; a solve ends when that is the force μ f of the f and u that it has found.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from vitruvian.flesh.embedding import Embedding, embed
 
 if TYPE_CHECKING:
     from vitruvian.flesh.model import FleshModel
+    from vitruvian.flesh.potential import StepMotion
 
 STIFFNESS = 20.0  # of contact, in shear moduli of the tissue over its elements' edge
 GAP = 0.01  # allowed, in edges
 HARDER, HARDEST = 4.0, 64.0  # by how much k is raised at a time, and in all, where λ is found slowly
 SLOW = 0.5  # a depth that falls by less than this from one λ to the next asks for a larger k
-RUBBED = 0.02  # by how much the force that friction was found for may be off
+RUBBED = 0.05  # by how much friction may be off
 
 
 class Shape(Protocol):
@@ -122,19 +124,21 @@ class ContactForces:
     """What contact does at one configuration."""
 
     energy: float  # [J]
-    force: np.ndarray  # on the skin vertices [N], shape (n, 3)
-    press: np.ndarray  # its size [N], shape (n,)
+    force: np.ndarray  # on the skin vertices along the normals [N], shape (n, 3)
+    rub: np.ndarray  # friction on them [N], shape (n, 3)
+    press: np.ndarray  # size of the force [N], shape (n,)
     active: np.ndarray  # vertices in touch, shape (m,)
     normal: np.ndarray  # shape (m, 3)
     stiffness: np.ndarray  # [N/m], shape (m,)
     miss: float  # how far a vertex in touch lies from its shape's surface at most [m]
+    skin: np.ndarray  # where the vertices are [m], shape (n, 3)
 
 
 class Touch:
     """One contact through one solve: its multipliers, and the friction that belongs to them."""
 
-    def __init__(self, contact: Contact, model: FleshModel, speed: np.ndarray | None = None) -> None:
-        """speed: of the nodes at the start of a step [m/s], shape (n_nodes, 3); there is no friction without."""
+    def __init__(self, contact: Contact, model: FleshModel, motion: StepMotion | None = None) -> None:
+        """motion: the step, if there is one; in balance, without time, there is no friction."""
         self.contact = contact
         points = contact.surface.embedding
         edge, shear = model.elements.size[points.element], model.elasticity.shear[points.element]
@@ -143,9 +147,9 @@ class Touch:
         self.gap = float(GAP * edge.min()) if contact.gap is None else contact.gap
         self.multiplier = np.zeros(len(edge))  # λ [N]
         self.raised, self.last = 1.0, np.inf  # k over what it was, and the depth missed before
-        self.slip = None if speed is None or contact.friction == 0.0 else points.matrix @ speed
-        self.rubbed = np.zeros(len(edge))  # force with which each vertex rubs [N]
-        self.rubbing, self.dashpot = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, [N s/m]
+        self.begin = None if motion is None or contact.friction == 0.0 else points.positions(motion.start)
+        self.slip = 0.0 if motion is None else contact.slip * motion.dt  # ε [m]
+        self.rubbing, self.spring = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, and their springs [N/m]
 
     def forces(self, skin: np.ndarray) -> ContactForces:
         """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
@@ -161,13 +165,24 @@ class Touch:
         some = k > 0.0  # of a vertex that no triangle uses there is no area
         miss = float(np.abs(np.maximum(depth[some], -held[some] / k[some])).max(initial=0.0))
         energy = float(np.sum((press**2 - held**2)[some] / (2.0 * k[some])))
-        return ContactForces(energy, press[:, None] * normal, press, active, normal[active], k[active], miss)
+        force, rub = press[:, None] * normal, np.zeros_like(skin)
+        if self.begin is not None and len(self.rubbing):
+            way = (skin - self.begin)[self.rubbing]
+            rub[self.rubbing] = -np.einsum("nij,nj->ni", self.spring, way)
+            energy -= 0.5 * float(np.sum(rub[self.rubbing] * way))
+        return ContactForces(energy, force, rub, press, active, normal[active], k[active], miss, skin)
 
     def settled(self, found: ContactForces) -> bool:
+        """Whether skin is as near to its shapes as asked, and friction is Coulomb's."""
         if found.miss > self.gap:
             return False
-        off = found.press - self.rubbed
-        return self.slip is None or float(np.sum(off * off)) <= RUBBED**2 * float(np.sum(found.press**2))
+        if self.begin is None:
+            return True
+        wanted = -np.einsum("nij,nj->ni", self._springs(found), (found.skin - self.begin)[found.active])
+        off = found.rub.copy()
+        off[found.active] -= wanted
+        limit = self.contact.friction * found.press
+        return float(np.sum(off * off)) <= RUBBED**2 * float(np.sum(limit * limit))
 
     def press(self, found: ContactForces) -> None:
         """λ ← f, and friction for it; k is raised where that brought the skin out too slowly."""
@@ -176,12 +191,17 @@ class Touch:
             if found.miss > SLOW * self.last and self.raised < HARDEST:
                 self.stiffness, self.raised = HARDER * self.stiffness, HARDER * self.raised
             self.last = found.miss
-        if self.slip is not None:
-            self.rubbed, self.rubbing = found.press.copy(), found.active
-            across = np.eye(3) - found.normal[:, :, None] * found.normal[:, None, :]
-            slip = np.linalg.norm(np.einsum("nij,nj->ni", across, self.slip[found.active]), axis=1)
-            strength = self.contact.friction * found.press[found.active] / np.maximum(slip, self.contact.slip)
-            self.dashpot = strength[:, None, None] * across
+        if self.begin is not None:
+            self.rubbing, self.spring = found.active, self._springs(found)
+
+    def _springs(self, found: ContactForces) -> np.ndarray:
+        """μ f/max(u, ε) along the shape [N/m], shape (m, 3, 3)."""
+        assert self.begin is not None
+        across = np.eye(3) - found.normal[:, :, None] * found.normal[:, None, :]
+        way = np.einsum("nij,nj->ni", across, (found.skin - self.begin)[found.active])
+        far = np.sqrt(np.sum(way * way, axis=1))
+        limit = self.contact.friction * found.press[found.active]
+        return (limit / np.maximum(far, self.slip))[:, None, None] * across
 
 
 @njit(cache=True)

@@ -45,7 +45,6 @@ class StepMotion:
     goal: np.ndarray  # y [m]
     mass_damping: float  # α [1/s]
     damping: np.ndarray | None  # β K(x₀) as block matrix [N s/m], or None
-    speed: np.ndarray | None = None  # v₀ [m/s]: how fast skin slides that rubs on a shape
     conserving: bool = False  # elastic forces are those of the whole step, from x₀ to 2 x − x₀
 
 
@@ -73,8 +72,7 @@ class Potential:
         self.near: Near | None = None  # elements near each vertex of the skin that may touch itself
         self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
         self.eased: np.ndarray | None = None  # forces that hold back part of the load [N], shape (n_nodes, 3)
-        speed = None if motion is None else motion.speed
-        self.touches = [Touch(contact, model, speed) for contact in loads.contacts]
+        self.touches = [Touch(contact, model, motion) for contact in loads.contacts]
 
     @property
     def conserving(self) -> bool:
@@ -154,8 +152,8 @@ class Potential:
         for touch in self.touches:
             embedding = touch.contact.surface.embedding
             found = touch.forces(embedding.positions(x))
-            if len(found.active):
-                pushed = embedding.nodal_forces(found.force)
+            if len(found.active) or len(touch.rubbing):
+                pushed = embedding.nodal_forces(found.force + found.rub)
                 force += pushed
                 sizes.append(norm(pushed))
                 parts.append(found.energy)
@@ -199,11 +197,9 @@ class Potential:
                 add_point_stiffness(
                     data, pattern.slots, points.element[found.active], points.weights[found.active], push
                 )
-            if self.motion is not None and len(touch.rubbing):
-                rubs = touch.rubbing
-                add_point_stiffness(
-                    data, pattern.slots, points.element[rubs], points.weights[rubs], touch.dashpot / self.motion.dt
-                )
+            rubs = touch.rubbing
+            if len(rubs):
+                add_point_stiffness(data, pattern.slots, points.element[rubs], points.weights[rubs], touch.spring)
         pairs = now.touching
         push = pairs.stiffness[:, None, None] * pairs.direction[:, :, None] * pairs.direction[:, None, :]
         for side in (0, 1):
@@ -224,13 +220,6 @@ class Potential:
             resisted = np.empty_like(x)
             multiply(model.pattern.start, model.pattern.column, motion.damping, moved, resisted)
             drag += resisted / dt
-        for touch in self.touches:
-            if len(touch.rubbing):
-                embedding = touch.contact.surface.embedding
-                slide = np.zeros((len(embedding.element), 3))
-                way = (embedding.matrix @ moved)[touch.rubbing]
-                slide[touch.rubbing] = np.einsum("nij,nj->ni", touch.dashpot, way) / dt
-                drag += embedding.nodal_forces(slide)
         force -= inertia + drag
         return [0.5 * float(np.sum(inertia * away)), 0.5 * float(np.sum(drag * moved))], norm(inertia)
 

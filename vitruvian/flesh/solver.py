@@ -63,7 +63,7 @@ class FleshSolver:
         state.push[:] = 0.0
         if potential.touches:
             for contact, found in zip(potential.loads.contacts, potential.evaluate(state.x, state.pressure).contacts, strict=True):
-                state.push += contact.surface.embedding.nodal_forces(found.force)
+                state.push += contact.surface.embedding.nodal_forces(found.force + found.rub)
         return report
 
     def _load_steps(self, state: FleshState, loads: Loads) -> SolveReport:
@@ -120,7 +120,7 @@ class FleshSolver:
         begin, conserving = state.copy(), integrator == "energy-momentum"
         span = 0.5 * dt if conserving else dt  # to where forces act
         start = begin.x
-        motion = StepMotion(span, start, start + span * begin.v, mass_damping, None, begin.v, conserving)
+        motion = StepMotion(span, start, start + span * begin.v, mass_damping, None, conserving)
         if stiffness_damping > 0.0:
             still = Potential(self.model, Loads(activation=loads.activation))
             motion.damping = np.zeros((len(self.model.pattern.column), 9))
