@@ -53,9 +53,7 @@ class Newton:
         self.step = np.zeros((n, 3))
         self.pairs = no_pairs()
 
-    def minimise(
-        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, careful: bool = False
-    ) -> SolveReport:
+    def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray, careful: bool = False) -> SolveReport:
         """Move x and pressure in place to a minimum of the potential; careful: on a way that turns no element over."""
         precise = np.dtype(np.float64 if not self.settings.single or self._light(potential) else np.float32)
         if precise not in self.buffers:
@@ -94,7 +92,14 @@ class Newton:
                 return report
             if report.newton >= settings.newton:
                 return report
-            fresh = report.newton == 0 or report.residual > settings.chord * before
+            if report.residual <= least:  # nothing to move: what is left is for pressures and contact forces
+                report.newton += 1
+                elastic = potential.elasticity
+                pressure += (elastic.bulk if self.model.fixed.all() else elastic.penalty) * now.gap
+                potential.press(now)
+                now = potential.evaluate(x, pressure)
+                continue
+            fresh = before == np.inf or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
                 self._assemble(potential, x, pressure, now, projected)
@@ -107,6 +112,7 @@ class Newton:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
             iterations, negative = self._solve(now.force, wanted)
             report.krylov += iterations
+            report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
                 now = self._harden(potential, x, pressure)
                 before, gaps = 0.0, []
@@ -135,11 +141,11 @@ class Newton:
             whole = alpha == 1.0
             before = report.residual if whole and shift == 0.0 else 0.0
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
-            now, moved = there, False
-            if norm(now.force) <= NEAR * now.size and not potential.pressed(now):
+            now, moved, left = there, False, norm(there.force)
+            if left <= max(NEAR * now.size, least) and not potential.pressed(now):
                 potential.press(now)
                 moved = True
-            if (gap := self._rms(now.gap)) > settings.gap and norm(now.force) <= FAIR * now.size:
+            if (gap := self._rms(now.gap)) > settings.gap and left <= max(FAIR * now.size, least):
                 pressure += potential.elasticity.penalty * now.gap
                 gaps.append(gap)
                 moved = True

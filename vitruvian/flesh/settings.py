@@ -55,6 +55,7 @@ class SolveReport:
     depth: float = 0.0  # by how much contact is missed [m]: skin in a shape, or pushed by one that it does not touch
     left_out: int = 0  # vertices of the skin that touch skin but are ignored (see `self_contact`)
     folded: int = 0  # elements turned inside out somewhere at the end: a balance that no real tissue has
+    branched: bool = False  # negative curvature was met: there is more than one balance, and this need not be the first
     parts: int = 1  # in which the load was brought up
 
     @property
@@ -68,6 +69,7 @@ class SolveReport:
         self.krylov += earlier.krylov
         self.assemblies += earlier.assemblies
         self.projected += earlier.projected
+        self.branched = self.branched or earlier.branched
 
 
 class Unbalanced(Diverged):

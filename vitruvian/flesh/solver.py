@@ -62,7 +62,9 @@ class FleshSolver:
         report = self.newton.minimise(potential, state.x, state.pressure, careful)
         state.push[:] = 0.0
         if potential.touches:
-            for contact, found in zip(potential.loads.contacts, potential.evaluate(state.x, state.pressure).contacts, strict=True):
+            for contact, found in zip(
+                potential.loads.contacts, potential.evaluate(state.x, state.pressure).contacts, strict=True
+            ):
                 state.push += contact.surface.embedding.nodal_forces(found.force + found.rub)
         return report
 
