@@ -151,9 +151,9 @@ class BoneFlesh:
         further ones until bones and flesh agree on the force between them to `tolerance` (relative) make the exchange
         exact.
 
-        integrator: as in `FleshSolver.step`. Backward Euler keeps linear momentum and damps spin. "energy-momentum": all
-        forces act halfway, where velocities are the mean of old and new; flesh with inertia then keeps linear and
-        angular momentum, as its springs pull bones and flesh along one line.
+        integrator: as in `FleshSolver.step`. Backward Euler keeps linear momentum and damps spin. "energy-momentum":
+        forces between bones and flesh act halfway, where velocities are the mean of old and new; flesh with inertia
+        then keeps linear and angular momentum, as its springs pull bones and flesh along one line.
         """
         halfway = integrator == "energy-momentum"
         if halfway and inertial is None:
