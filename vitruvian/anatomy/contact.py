@@ -51,7 +51,7 @@ def body_contacts(body: Body, *, itself: bool = True, extra: Iterable[RoundCone]
 
 
 def sole_balls(body: Body) -> list[tuple[str, Array, float]]:
-    """Balls of the soles: bone, centre in its frame [m] (3,), radius [m]; four a foot, heel, both balls, toes."""
+    """Balls of the soles: bone, centre in its frame [m] (3,), radius [m]; eight a foot, from heel to toes."""
     found: dict[tuple[Any, ...], tuple[str, Array, float]] = {}
     for cone in contact_shapes(body):
         if cone.bone and cone.bone.startswith(SOLE):

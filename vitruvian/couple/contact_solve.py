@@ -20,7 +20,7 @@ from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 MOST = 50  # Newton steps
-NOTHING = 1e-13  # [J]
+NOTHING = 1e-16  # [J]
 BOUNDED = 8  # Newton steps after which friction's bounds stay
 
 
