@@ -166,7 +166,9 @@ def test_what_a_step_gains_is_what_all_impulses_worked_in_it():
         k = s.forces.stiffness
         springs = -float((k * (np.r_[np.zeros(6), q[-2:]] + H * after)) @ middle) * H
         weight = -float(system.bias @ middle) * H
-        assert gained @ M @ middle == pytest.approx(book.work["contact"] + book.work["joints"] + springs + weight, abs=1e-8)
+        assert gained @ M @ middle == pytest.approx(
+            book.work["contact"] + book.work["joints"] + springs + weight, abs=1e-8
+        )
         q, v = after_q, after
     assert touched > 200
 
@@ -174,7 +176,9 @@ def test_what_a_step_gains_is_what_all_impulses_worked_in_it():
 def test_a_ball_over_a_slope_meets_it_along_its_normal():
     s = free_ball(gravity=(0.0, 0.0, 0.0))
     normal = np.array([0.6, 0.0, 0.8])
-    step = stepper(s, Contacts((ball("ball 0", (0, 0, 0), 0.1),), planes=(Plane((0, 0, 0), tuple(normal)),), friction=0.0))
+    step = stepper(
+        s, Contacts((ball("ball 0", (0, 0, 0), 0.1),), planes=(Plane((0, 0, 0), tuple(normal)),), friction=0.0)
+    )
     q, v = s.neutral_q(), np.zeros(6)
     q[:3] = 0.3 * normal
     v[3:] = -2.0 * normal + [0.8, 0.0, -0.6]

@@ -11,10 +11,10 @@ from vitruvian.couple.body_water import BodyInWater, Drive, Wading
 from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
 from vitruvian.couple.bone_parts import BonePart, BoneParts
 from vitruvian.couple.books import Book
-from vitruvian.couple.flesh_follower import Follower
-from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.contact import BodyContact
 from vitruvian.couple.contact_shapes import Box, Contacts, Plane, RoundCone, ball, pairs_apart
+from vitruvian.couple.flesh_follower import Follower
+from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_flesh import FleshPull, MuscleFlesh, WrapState
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull

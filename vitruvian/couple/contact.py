@@ -52,9 +52,7 @@ class BodyContact:
         self._chain = np.concatenate([*chains, np.zeros(0, int)]).astype(np.int64)
         self._chain_start = np.concatenate([[0], np.cumsum([len(c) for c in chains])]).astype(np.int64)
         self._supports = s.supports
-        self._tree = Chains(
-            s.parent, s.v_start, self._chain_start, self._chain, step.place, step.system.screws
-        )
+        self._tree = Chains(s.parent, s.v_start, self._chain_start, self._chain, step.place, step.system.screws)
         self._stiff = np.zeros((s.n_bones, 6, 6))
         self._reach = np.zeros(s.n_bones + 1)
         longest = 2 * max((len(c) for c in chains), default=0)

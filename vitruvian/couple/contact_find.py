@@ -29,7 +29,9 @@ class Touches(NamedTuple):
 
 def room(n: int) -> Touches:
     """Empty room for n touches."""
-    return Touches(np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n))
+    return Touches(
+        np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n)
+    )
 
 
 @nb.njit(cache=True)

@@ -5,8 +5,8 @@ With friction's bounds held, R(dv) = A dv - b - Σ Jᵀ λ(u + J dv) is the grad
     (A + Σ Jᵀ H J) d = -R,   H = -∂λ/∂u ≥ 0
 
 a direction in which that function falls; the step along it ends where its slope has died down. Bounds follow the
-normal impulses for the first eight iterates and then stay, so that the method ends. It stops when the energy that a step could still change, ½ Rᵀ L⁻ᵀ L⁻¹ R, is
-nothing.
+normal impulses for the first eight iterates and then stay, so that the method ends. It stops when the energy that a
+step could still change, ½ Rᵀ L⁻ᵀ L⁻¹ R, is nothing.
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     q, v = started(body, parameters["start"], contacts) if free else (_posed(body, (0.0, 0.0, 0.0)), np.zeros(s.n_v))
     measures = [
         Measure(Signal("beyond", "rad", "worst excess over a joint's range"), lambda now: beyond_range(s, now.q).max()),
-        Measure(
-            Signal("gap", "m", "widest gap between rib and cartilage"), lambda now: spring_lengths(s, now.q).max()
-        ),
+        Measure(Signal("gap", "m", "widest gap between rib and cartilage"), lambda now: spring_lengths(s, now.q).max()),
         Measure(Signal("energy", "J", "mechanical energy, of touches too"), _energy),
         Measure(Signal("speed", "rad/s", "fastest joint"), lambda now: np.abs(now.v[6:]).max()),
         Measure(Signal("head", "m", "height of the head"), lambda now: now.point("Sku")[2]),

@@ -59,8 +59,8 @@ class BodySystem(Drawn):
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
     ):
-        """q, v: coordinates and velocities to start with, by default the tables' pose, at rest. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
-        (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
+        """q, v: coordinates and velocities to start with, by default the tables' pose, at rest. pelvis: "fixed" holds
+        it, "free" lets it move. still: further joint coordinates that are held, bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
         surfaces. books: whether the work of everything that acts is booked and a signal.
         contributors: what else acts on the bones in every step; layers: what else is seen."""
         if pelvis not in ("fixed", "free"):

@@ -4,7 +4,8 @@ A plan says at every decision where joints and centre of mass should go and whic
 
     joints, root    a* = a + k_p (q* - q) + k_v (v* - v)
     centre of mass  J a + J' v = c'' + k_p (c* - c) + k_v (c*' - c')      (the ankle's and the hip's work in balance)
-    soles           J a + J' v = -k_v u: balls of the feet that carry stay where they are
+    spin            L' = -k L about the centre of mass
+    soles           J a + J' v = -k_v u - k_p gap: balls of the feet that stand stay where they are, on the ground
 
 each with its weight, and `solve` finds activations (0 to 1) and forces of the ground inside friction cones that come
 closest. The forces of the ground are only planned: what acts is what contact gives in the step.
@@ -27,8 +28,10 @@ from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.skeleton import centre_of_mass, integrate, mass_matrix, world_twists
 
 Array = np.ndarray
+TINY = 1e-6  # [s] over which Jacobians are differenced
+TURNING = 12.0  # [kg m²] of a body about its centre of mass, order of magnitude: a scale for weights
 UNIT = 500.0  # [N] of a friction cone's edge at x = 1
-EDGE_COST = 0.05  # w of x along an edge, beside 1 of an activation
+EDGE_COST = 1.0  # w of x along an edge, beside 1 of an activation
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,20 @@ class Wish:
     q: Array  # posture (n_q,)
     v: Array  # (n_v,)
     a: Array  # (n_v,)
-    weight: Array  # of a deviation from the posture's acceleration [s²/rad, s²/m]², (n_v,)
-    carrying: Array  # which of the soles' balls carry, bool, (n_balls,)
+    weight: Array  # of a deviation from the posture's acceleration, per inertia that a coordinate meets, (n_v,)
+    carrying: Array  # which of the soles' balls may carry, bool, (n_balls,)
+    planted: Array  # which of them should stay on the ground or come down to it, bool, (n_balls,)
     centre: Array | None = None  # where the centre of mass should be [m], (3,)
     centre_v: Array = field(default_factory=lambda: np.zeros(3))
     centre_a: Array = field(default_factory=lambda: np.zeros(3))
-    centre_weight: Array = field(default_factory=lambda: np.array([50.0, 50.0, 50.0]))
+    centre_weight: Array = field(default_factory=lambda: np.ones(3))  # per the body's mass
+    spin_weight: float = 0.1  # of keeping the angular momentum about the centre of mass low, per 1/(12 kg m²)
 
 
 class Plan(Protocol):
-    """Where a body should go; may look at where it is. `told` are numbers that measures may want."""
+    """Where a body should go; may look at where it is, and remember numbers by name."""
 
-    def wish(self, state: BodyState, sensed: Sensed, time: float) -> Wish: ...
+    def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish: ...
 
 
 @dataclass(frozen=True)
@@ -67,10 +72,12 @@ class StanceGains:
 
     stiffness: float = 100.0  # of joints [1/s²]
     damping: float = 20.0  # [1/s]
-    centre_stiffness: float = 25.0  # of the centre of mass [1/s²]
-    centre_damping: float = 10.0  # [1/s]
+    centre_stiffness: tuple[float, float, float] = (12.0, 12.0, 100.0)  # of the centre of mass [1/s²]
+    centre_damping: tuple[float, float, float] = (7.0, 7.0, 20.0)  # [1/s]
+    spin_damping: float = 8.0  # of the angular momentum [1/s]
+    sole_stiffness: float = 400.0  # [1/s²]
     sole_damping: float = 40.0  # [1/s]
-    sole_weight: float = 200.0
+    sole_weight: float = 400.0  # [kg]
     friction: float = 0.6  # that is counted on
     rate: float = 120.0  # decisions [1/s]
     upper: float = 1.0  # most activation
@@ -83,6 +90,7 @@ class StanceState:
     excitation: Array
     multiplier: Array
     ground: Array  # planned force of the ground [N], (3,)
+    memory: dict[str, float] = field(default_factory=dict)  # of the plan
     next_decision: float = 0.0
     effort: Effort = field(default_factory=Effort)
     iterations: int = 0
@@ -123,51 +131,56 @@ class StanceControl:
         M, mass = mass_matrix(s, state.q), s.mass
         com_jacobian = poses[0, :3, :3] @ M[3:6] / mass
         sensed = Sensed(centre_of_mass(s, state.q), com_jacobian @ state.v, points[:, 2].copy())
-        wish = self.plan.wish(state, sensed, time)
+        wish = self.plan.wish(state, sensed, time, own.memory)
 
         error = np.empty(s.n_v)
         tracking_error(s.topology, state.q, wish.q, error)
         wanted = wish.a + g.stiffness * error + g.damping * (wish.v - state.v)
 
-        later_poses, later_screws = world_twists(s, integrate(s, state.q, state.v, 1e-6))
+        later_q = integrate(s, state.q, state.v, TINY)
+        later_poses, later_screws = world_twists(s, later_q)
         carrying = np.flatnonzero(wish.carrying)
         J, goal, cost = [], [], []
-        jacobians = {}
-        for k in carrying:
-            jacobians[k] = self._point_jacobian(screws, points[k], self.ball_bone[k])
+        planted = np.flatnonzero(wish.planted)
+        jacobians = {k: self._point_jacobian(screws, points[k], self.ball_bone[k]) for k in {*carrying, *planted}}
+        for k in planted:
             bone = self.ball_bone[k]
             x = later_poses[bone, :3, :3] @ self.ball_centre[k] + later_poses[bone, :3, 3]
             x[2] -= self.ball_radius[k]
             u = jacobians[k] @ state.v
-            bias = (self._point_jacobian(later_screws, x, bone) @ state.v - u) / 1e-6
+            bias = (self._point_jacobian(later_screws, x, bone) @ state.v - u) / TINY
             J.append(jacobians[k])
-            goal.append(-g.sole_damping * u - bias)
-            cost += [g.sole_weight / max(1, len(carrying) // 2)] * 3
+            down = np.array([0.0, 0.0, g.sole_stiffness * points[k, 2]])
+            goal.append(-g.sole_damping * u - down - bias)
+            cost += [g.sole_weight / len(planted)] * 3
         if wish.centre is not None:
-            pull = g.centre_stiffness * (wish.centre - sensed.centre) + g.centre_damping * (
-                wish.centre_v - sensed.velocity
-            )
+            stiff, damp = np.array(g.centre_stiffness), np.array(g.centre_damping)
+            pull = stiff * (wish.centre - sensed.centre) + damp * (wish.centre_v - sensed.velocity)
             J.append(com_jacobian)
-            goal.append(wish.centre_a + pull)  # J' v of the centre is small against it
-            cost += list(wish.centre_weight)
+            later = later_poses[0, :3, :3] @ mass_matrix(s, later_q)[3:6] / mass
+            goal.append(wish.centre_a + pull - (later @ state.v - sensed.velocity) / TINY)
+            cost += list(mass * wish.centre_weight)
+            if wish.spin_weight > 0.0:
+                away = poses[0, :3, 3] - sensed.centre
+                spin = poses[0, :3, :3] @ M[:3] + np.cross(away, mass * com_jacobian, axisb=0, axisc=0)
+                J.append(spin)
+                goal.append(-g.spin_damping * (spin @ state.v))
+                cost += [wish.spin_weight / TURNING] * 3
         rows = self._rows
         tasks = np.ascontiguousarray(np.concatenate([*J, np.zeros((0, s.n_v))])[:, rows])
-        weight = wish.weight[rows]
+        demand = self.inverse.demand(state, np.zeros(s.n_v), dt)
+        inner = np.empty((self._n, self._n))
+        condense(demand.matrix, rows, self.inverse.passive, inner)
+        weight = wish.weight[rows] * np.diag(inner)
         costs = np.array(cost, dtype=float)
         keep = costs > 0.0
         tasks, costs, goals = tasks[keep], costs[keep], np.concatenate([*goal, np.zeros(0)])[keep]
         best = np.empty(self._n)
         compromise(weight, np.ascontiguousarray(tasks), costs, wanted[rows], goals, best)
-        wanted = wanted.copy()
-        wanted[rows] = best
-
-        demand = self.inverse.demand(state, wanted, dt)
-        inner = np.empty((self._n, self._n))
-        condense(demand.matrix, rows, self.inverse.passive, inner)
         soft = np.empty_like(inner)
         softness(inner, weight, np.ascontiguousarray(tasks), costs, soft)
         columns = self._columns(demand, [jacobians[k] for k in carrying])
-        torque = np.concatenate([demand.torque, demand.root])
+        torque = np.concatenate([demand.torque, demand.root]) + np.einsum("ij,j->i", inner, best)
         found = solve_shares(columns, torque, soft, own.multiplier)
         self._keep(own, found, len(carrying))
 

@@ -9,7 +9,7 @@ where the motion yields, W what that costs. As in `control.activation` the dual 
     x(y) = clip(Rᵀ y / w², 0, upper),   δ = -W⁻¹ Âᵀ y,   R x(y) + S y = τ,   S = Â W⁻¹ Âᵀ
 
 solved by Newton steps with H = S + R diag(1/w², free x) Rᵀ and a line search on the dual's slope. With W = D + Jᵀ C J
-(a few tasks J beside the joints' own weights D), W⁻¹ follows from Woodbury's identity.
+(a few tasks J beside the joints' own weights D), S is made from W's Cholesky factor, so that it is never negative.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import numpy as np
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
-MOST = 60  # Newton steps
-TOLERANCE = 1e-7  # of the largest torque wanted
+MOST = 40  # Newton steps
+SOFTER = (1e4, 1e3, 100.0, 10.0, 1.0)  # times S
+TOLERANCE = 1e-6  # of the largest torque wanted
 
 
 @dataclass(frozen=True)
@@ -52,57 +53,47 @@ def solve_shares(columns: Columns, torque: Array, soft: Array, start: Array) -> 
     """soft: S (rows, rows); start: a former multiplier."""
     y, x = start.copy(), np.empty(len(columns.inverse))
     goal = TOLERANCE * max(1.0, float(np.abs(torque).max(initial=0.0)))
-    steps = _newton(
-        columns.start, columns.row, columns.value, columns.inverse, columns.upper, torque, soft, y, x, goal
-    )
-    out = -np.einsum("ij,j->i", soft, y)
-    return Shares(x, y, out, abs(steps), steps >= 0)
+    given = (columns.start, columns.row, columns.value, columns.inverse, columns.upper, torque)
+    total = steps = _newton(*given, soft, y, x, goal)
+    if steps < 0:  # begin anew with a motion that yields readily, and make it stiffer by and by
+        y[:] = 0.0
+        for factor in SOFTER:
+            steps = _newton(*given, factor * soft, y, x, goal)
+            total = abs(total) + abs(steps)
+    return Shares(x, y, -np.einsum("ij,j->i", soft, y), abs(total), steps >= 0)
 
 
 @nb.njit(cache=True)
 def softness(A, weight, J, cost, out):
-    """S = Â W⁻¹ Âᵀ for W = diag(weight) + Jᵀ diag(cost) J; A (n, n), J (r, n), out (n, n)."""
+    """S = Â W⁻¹ Âᵀ for W = diag(weight) + Jᵀ diag(cost) J = L Lᵀ, as (L⁻¹ Âᵀ)ᵀ (L⁻¹ Âᵀ); A (n, n), J (r, n), out (n, n)."""
     n, r = A.shape[0], J.shape[0]
-    B = np.empty((n, r))  # Â D⁻¹ Jᵀ
-    scaled = np.empty((n, n))
+    W = np.zeros((n, n))
     for i in range(n):
+        W[i, i] = weight[i]
+    for k in range(r):
+        for i in range(n):
+            w = cost[k] * J[k, i]
+            if w != 0.0:
+                for j in range(i + 1):
+                    W[i, j] += w * J[k, j]
+    cholesky(W)
+    X = np.empty((n, n))  # row i: L⁻¹ times column i of Âᵀ
+    for i in range(n):
+        x = X[i]
         for j in range(n):
-            scaled[i, j] = A[i, j] / weight[j]
+            x[j] = A[i, j]
+        for j in range(n):
+            total = x[j]
+            for k in range(j):
+                total -= W[j, k] * x[k]
+            x[j] = total / W[j, j]
     for i in range(n):
         for j in range(i + 1):
             total = 0.0
             for k in range(n):
-                total += scaled[i, k] * A[j, k]
+                total += X[i, k] * X[j, k]
             out[i, j] = total
             out[j, i] = total
-        for j in range(r):
-            total = 0.0
-            for k in range(n):
-                total += scaled[i, k] * J[j, k]
-            B[i, j] = total
-    if r == 0:
-        return
-    C = np.empty((r, r))
-    for i in range(r):
-        for j in range(r):
-            total = 1.0 / cost[i] if i == j else 0.0
-            for k in range(n):
-                total += J[i, k] * J[j, k] / weight[k]
-            C[i, j] = total
-    cholesky(C)
-    column = np.empty(r)
-    for i in range(n):
-        for j in range(r):
-            column[j] = B[i, j]
-        solve_cholesky(C, column)
-        for j in range(n):
-            total = 0.0
-            for k in range(r):
-                total += B[j, k] * column[k]
-            out[j, i] -= total
-    for i in range(n):
-        for j in range(i):
-            out[i, j] = out[j, i] = 0.5 * (out[i, j] + out[j, i])
 
 
 @nb.njit(cache=True)
@@ -186,7 +177,7 @@ def _newton(start, row, value, inverse, upper, torque, soft, y, x, goal):
         for i in range(n):
             for j in range(i + 1):
                 H[i, j] = soft[i, j]
-            H[i, i] += 1e-9
+            H[i, i] *= 1.0 + 1e-12
         for i in range(m):
             if z[i] > 0.0 and z[i] < upper[i]:
                 for k in range(start[i], start[i + 1]):
