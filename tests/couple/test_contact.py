@@ -34,7 +34,7 @@ def run(step, q, v, seconds, dt=H, book=None, wrench=None):
 def test_the_nearest_points_of_two_rounded_cones_are_those_of_a_fine_search():
     x = np.linspace(0.0, 1.0, 401)
     for _ in range(20):
-        p, q = RNG.uniform(-0.3, 0.3, (2, 3)), RNG.uniform(-0.3, 0.3, (2, 3)) + [0.4, 0.0, 0.0]
+        p, q = RNG.uniform(-0.3, 0.3, (2, 3)), np.array([0.4, 0.0, 0.0]) + RNG.uniform(-0.3, 0.3, (2, 3))
         rp, rq = RNG.uniform(0.01, 0.08, 2), RNG.uniform(0.01, 0.08, 2)
 
         def gap(s, t, p=p, q=q, rp=rp, rq=rq):

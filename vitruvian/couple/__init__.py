@@ -1,7 +1,7 @@
 """The one step of bones, and everything that acts on them within it.
 
 `step`          A dv = h f with contributors; `books` where momentum and energy went; `state` what a body carries
-`muscle_pull`, `torques`, `wrenches`, `links` (cartilage), `contact`, `still_water`, `muscle_flesh.FleshPull`: contributors
+`muscle_pull`, `torques`, `wrenches`, `links` (cartilage), `contact`, `still_water`, `FleshPull`: contributors
 `stepper`       a body's arrangement; `response` how bones answer later impulses, such as pressure
 `body_water`    a body in water; `skin_links`, `bone_parts`, `flesh_skin` the skins that water meets
 `bone_flesh`, `muscle_flesh`, `flesh_follower`, `flesh_predictor`: bones wrapped in flesh
@@ -17,7 +17,7 @@ from vitruvian.couple.flesh_follower import Follower
 from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_flesh import FleshPull, MuscleFlesh, WrapState
-from vitruvian.couple.muscle_pull import MuscleLines, MusclePull
+from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, resting_fibres
 from vitruvian.couple.state import BodyState, SwimmerState
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
@@ -63,4 +63,5 @@ __all__ = [
     "Wrenches",
     "ball",
     "pairs_apart",
+    "resting_fibres",
 ]

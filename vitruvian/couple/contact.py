@@ -17,7 +17,7 @@ import numpy as np
 
 from vitruvian.couple.contact_find import NEAR, Touches, find, reaches, room
 from vitruvian.couple.contact_shapes import Contacts, box_arrays, pair_arrays, plane_arrays, shape_arrays
-from vitruvian.couple.contact_solve import Chains, Law, force_now, jacobians, settle
+from vitruvian.couple.contact_solve import Chains, Law, force_now, jacobians, solve_touches
 from vitruvian.couple.step import BoneStep, System
 
 Array = np.ndarray
@@ -62,7 +62,7 @@ class BodyContact:
         self._rate = np.zeros((most + 1, 3))
 
     def add(self, system: System) -> None:
-        """Find what is near; the touches are settled when the system is solved."""
+        """Find what is near; the touches are resolved when the system is solved."""
         self.count = 0
         if not len(self.shapes.bone) or not (len(self.planes) or len(self.boxes) or len(self.pairs.shapes)):
             return
@@ -78,12 +78,12 @@ class BodyContact:
                 self.touches, self.count, system.step.place, system.screws, system.v, self._chain_start, self._chain,
                 self._supports, self._start, self._row, self._jacobian, self._rate,
             )  # fmt: skip
-            system.settler = self
+            system.resolver = self
 
-    def settle(self, matrix: Array, right: Array, dt: float) -> Array:
+    def resolve(self, matrix: Array, right: Array, dt: float) -> Array:
         """dv (n_free,) of A dv = right + Jᵀ λ; A by its lower triangle, rows as `BoneStep.place` has them."""
         dv = np.zeros_like(right)
-        self.iterations = settle(
+        self.iterations = solve_touches(
             self.law, dt, self.touches, self.count, self._start, self._row, self._jacobian, self._rate,
             self._tree, self._stiff, matrix, right, dv, self.impulse,
         )  # fmt: skip

@@ -115,7 +115,7 @@ def _slope(law, h, gap, normal, bound, u, H):
 
 
 @nb.njit(cache=True)
-def settle(law, h, touches, count, start, row, values, rate, tree, stiff, matrix, right, dv, impulse):
+def solve_touches(law, h, touches, count, start, row, values, rate, tree, stiff, matrix, right, dv, impulse):
     """Solve for dv and the impulses of the touches; returns the number of Newton steps, negative if they ran out.
 
     stiff: scratch (n_bones, 6, 6)."""

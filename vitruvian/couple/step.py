@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numba as nb
 import numpy as np
@@ -51,11 +51,20 @@ class Contributor(Protocol):
         ...
 
 
-class Settler(Protocol):
+class Resolver(Protocol):
     """A contributor whose impulses depend on the velocity at the step's end, not linearly (contact)."""
 
-    def settle(self, matrix: Array, right: Array, dt: float) -> Array:
+    def resolve(self, matrix: Array, right: Array, dt: float) -> Array:
         """dv (n_free,) of A dv = right + its own impulses; A (n_free, n_free) by its lower triangle."""
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A contributor with a memory that the step moves on (fibre lengths)."""
+
+    def settle(self, system: System, gained: Array, book: Book | None) -> None:
+        """gained: change of the velocities (n_v,); book: for work within it, which bones do not see."""
         ...
 
 
@@ -71,7 +80,7 @@ class System:
     damping: Array  # of the joints, of stops that are met too [N m s], shape (n_v,)
     bias: Array  # force that holds all accelerations at zero: weight and velocity terms [N m, N], shape (n_v,)
     impulse: Array | None = None  # on top of h force [N m s, N s], shape (n_v,)
-    settler: Settler | None = None  # touches that depend on the step's end; None if nothing is near
+    resolver: Resolver | None = None  # touches that depend on the step's end; None if nothing is near
     q: Array = field(default_factory=lambda: np.zeros(0))
     v: Array = field(default_factory=lambda: np.zeros(0))
     dt: float = 0.0  # h [s]
@@ -98,6 +107,12 @@ class System:
         at = self.step.place[self.step.free]
         out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
         return out
+
+    def settle(self, after: Array, book: Book | None = None) -> None:
+        """Let contributors with a memory take the step; after: the velocities at its end (n_v,)."""
+        for one in self.contributors:
+            if isinstance(one, Remembers):
+                one.settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the
@@ -183,7 +198,7 @@ class BoneStep:
 
         load: inertia held by each bone (mass, m com, moments about the bone's origin), shape (n_bones, 10)."""
         w = self.system
-        w.q, w.v, w.dt, w.impulse, w.settler, w.contributors = q, v, dt, None, None, tuple(contributors)
+        w.q, w.v, w.dt, w.impulse, w.resolver, w.contributors = q, v, dt, None, None, tuple(contributors)
         w.serial += 1
         inertia = self.own_inertia if load is None else self.own_inertia + load
         custom = self.skeleton.custom_rows(q)
@@ -200,8 +215,8 @@ class BoneStep:
         q, v = np.empty_like(system.q), np.empty_like(system.v)
         impulse = np.zeros(0) if system.impulse is None else system.impulse
         right_side(self.tree, system.force, impulse, system.dt, self._right)
-        if system.settler is not None:
-            gained = system.settler.settle(system.matrix, self._right, system.dt)
+        if system.resolver is not None:
+            gained = system.resolver.resolve(system.matrix, self._right, system.dt)
             end_step(self.tree, gained, system.q, system.v, system.dt, q, v)
             return q, v
         bad = solve_step(self.tree, system.matrix, self._right, system.q, system.v, system.dt, q, v)

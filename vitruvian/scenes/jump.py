@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import body_contacts, human
-from vitruvian.control import load_motion
 from vitruvian.control.stance import Jump, StanceGains, posture_weights, soles
-from vitruvian.scenes._body import STEPS
+from vitruvian.scenes._body import MOTION, STEPS, scene_motion
 from vitruvian.scenes._stance import GroundedMotion, stance_measures, stance_world
 from vitruvian.systems import BodySystem, Measure
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
@@ -33,7 +32,7 @@ LEAVES, LANDS, PUSHES = 0.93, 1.38, 0.62  # [s] in the motion
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human()
-    motion = GroundedMotion.of(body, load_motion(body, parameters["motion"]))
+    motion = GroundedMotion.of(body, scene_motion(body, parameters["motion"]))
     plan = Jump(body, motion, posture_weights(body), LEAVES, LANDS, PUSHES, push=parameters["push"])
     measures = [
         *stance_measures(body),
@@ -90,7 +89,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "motion": Parameter("jump", "key poses: a name or a .toml file"),
+        "motion": Parameter("jump", MOTION),
         "push": Parameter(7.0, "upward acceleration of the push-off", "m/s²", low=2.0, high=20.0),
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,

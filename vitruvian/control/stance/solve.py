@@ -65,7 +65,9 @@ def solve_shares(columns: Columns, torque: Array, soft: Array, start: Array) -> 
 
 @nb.njit(cache=True)
 def softness(A, weight, J, cost, out):
-    """S = Â W⁻¹ Âᵀ for W = diag(weight) + Jᵀ diag(cost) J = L Lᵀ, as (L⁻¹ Âᵀ)ᵀ (L⁻¹ Âᵀ); A (n, n), J (r, n), out (n, n)."""
+    """S = Â W⁻¹ Âᵀ for W = diag(weight) + Jᵀ diag(cost) J = L Lᵀ, as (L⁻¹ Âᵀ)ᵀ (L⁻¹ Âᵀ).
+
+    A (n, n), J (r, n), out (n, n)."""
     n, r = A.shape[0], J.shape[0]
     W = np.zeros((n, n))
     for i in range(n):
