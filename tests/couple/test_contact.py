@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.couple import BodyStepper, Book, Box, Contacts, Plane, RoundCone, ball, pairs_apart
+from vitruvian.couple import BodyStepper, Book, Contacts, GroundPlane, RoundCone, SolidBox, ball, pairs_apart
 from vitruvian.couple.contact_shapes import between, box_distance, nearest
 from vitruvian.couple.contact_solve import Law, _impulse, _slope, normal_impulse
 from vitruvian.muscle import MuscleBuilder
@@ -129,7 +129,7 @@ def test_a_ball_rests_on_a_box_and_a_capsule_of_the_world_holds_it_back():
     wall = RoundCone(None, (0.3, -1.0, 0.6), (0.3, 1.0, 0.6), (0.1, 0.1))
     shapes = (ball("ball 0", (0, 0, 0), 0.1), wall)
     pairs = pairs_apart(s, shapes, s.neutral_q())
-    step = stepper(s, Contacts(shapes, planes=(), boxes=(Box((0, 0, 0.25), (1.0, 0.5, 0.25)),), pairs=pairs))
+    step = stepper(s, Contacts(shapes, planes=(), boxes=(SolidBox((0, 0, 0.25), (1.0, 0.5, 0.25)),), pairs=pairs))
     q, v = s.neutral_q(), np.zeros(6)
     q[2], v[3] = 0.62, 1.0
     q, v = run(step, q, v, 2.0)
@@ -177,7 +177,7 @@ def test_a_ball_over_a_slope_meets_it_along_its_normal():
     s = free_ball(gravity=(0.0, 0.0, 0.0))
     normal = np.array([0.6, 0.0, 0.8])
     step = stepper(
-        s, Contacts((ball("ball 0", (0, 0, 0), 0.1),), planes=(Plane((0, 0, 0), tuple(normal)),), friction=0.0)
+        s, Contacts((ball("ball 0", (0, 0, 0), 0.1),), planes=(GroundPlane((0, 0, 0), tuple(normal)),), friction=0.0)
     )
     q, v = s.neutral_q(), np.zeros(6)
     q[:3] = 0.3 * normal

@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.control import Controls
-from vitruvian.couple import BoneStep, Box, Contacts, JointTorques, Plane, StillWater, Wrenches, ball
+from vitruvian.couple import BoneStep, Contacts, GroundPlane, JointTorques, SolidBox, StillWater, Wrenches, ball
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
@@ -94,8 +94,8 @@ def test_contacts_that_make_no_sense_are_refused(given, words):
     [
         (lambda: ball("rod 0", (0, 0, 0), -0.1), "'rod 0': radii must not be negative"),
         (lambda: ball("rod 0", (0, 0, np.nan), 0.1), "'rod 0': needs two ends"),
-        (lambda: Plane(normal=(0, 0, 0)), "a normal that is not zero"),
-        (lambda: Box((0, 0, 0), (0.1, 0.0, 0.1)), "positive half edges"),
+        (lambda: GroundPlane(normal=(0, 0, 0)), "a normal that is not zero"),
+        (lambda: SolidBox((0, 0, 0), (0.1, 0.0, 0.1)), "positive half edges"),
     ],
 )
 def test_contact_shapes_that_make_no_sense_are_refused(make, words):

@@ -12,7 +12,7 @@ from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
 from vitruvian.couple.bone_parts import BonePart, BoneParts
 from vitruvian.couple.books import Book
 from vitruvian.couple.contact import BodyContact
-from vitruvian.couple.contact_shapes import Box, Contacts, Plane, RoundCone, ball, pairs_apart
+from vitruvian.couple.contact_shapes import Contacts, GroundPlane, RoundCone, SolidBox, ball, pairs_apart
 from vitruvian.couple.flesh_follower import Follower
 from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.links import BoneLinks
@@ -38,7 +38,6 @@ __all__ = [
     "BoneParts",
     "BoneStep",
     "Book",
-    "Box",
     "Contacts",
     "Contributor",
     "Drive",
@@ -46,14 +45,15 @@ __all__ = [
     "FleshPull",
     "FleshSkin",
     "Follower",
+    "GroundPlane",
     "Inertial",
     "JointCourse",
     "JointTorques",
     "MuscleFlesh",
     "MuscleLines",
     "MusclePull",
-    "Plane",
     "RoundCone",
+    "SolidBox",
     "StillWater",
     "StillWaterPush",
     "SwimmerState",

@@ -106,7 +106,10 @@ class BodyContact:
         reach[-1] = 0.5 * within
         count = find(self.shapes, self.planes, self.boxes, self.pairs, poses, 2.0 * reach, self._ends, self.touches)
         t = self.touches
-        rows = [(*map(int, t.bones[n]), *map(int, t.shapes[n]), float(t.gap[n])) for n in range(count)]
+        rows = [
+            (int(t.bones[n, 0]), int(t.bones[n, 1]), int(t.shapes[n, 0]), int(t.shapes[n, 1]), float(t.gap[n]))
+            for n in range(count)
+        ]
         self.count = 0
         return [row for row in rows if row[4] < within]
 

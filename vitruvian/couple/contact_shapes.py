@@ -50,7 +50,7 @@ def ball(bone: str | None, centre: Sequence[float], radius: float) -> RoundCone:
 
 
 @dataclass(frozen=True)
-class Plane:
+class GroundPlane:
     """All below it is solid; by default the ground."""
 
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
@@ -62,7 +62,7 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class Box:
+class SolidBox:
     """A solid box along the world's axes, turned about the vertical."""
 
     centre: tuple[float, float, float]  # [m]
@@ -79,8 +79,8 @@ class Contacts:
     """Who may touch whom, and what the touch is like; see `couple.contact` for the law."""
 
     shapes: tuple[RoundCone, ...] = ()
-    planes: tuple[Plane, ...] = (Plane(),)
-    boxes: tuple[Box, ...] = ()
+    planes: tuple[GroundPlane, ...] = (GroundPlane(),)
+    boxes: tuple[SolidBox, ...] = ()
     pairs: Array = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # shapes that meet each other, (m, 2)
     stiffness: float = 3e5  # [N/m] of a touch
     dissipation: float = 20.0  # [s/m] of Hunt and Crossley
@@ -191,7 +191,7 @@ def shape_arrays(skeleton: Skeleton, shapes: Sequence[RoundCone]) -> ShapeArrays
     return ShapeArrays(bone, ends, radius, at[:, 0].copy(), at[:, 1].copy(), reach)
 
 
-def plane_arrays(planes: Sequence[Plane]) -> Array:
+def plane_arrays(planes: Sequence[GroundPlane]) -> Array:
     """Point and unit normal of each plane, shape (n, 6)."""
     out = np.zeros((len(planes), 6))
     for row, one in zip(out, planes):
@@ -199,7 +199,7 @@ def plane_arrays(planes: Sequence[Plane]) -> Array:
     return out
 
 
-def box_arrays(boxes: Sequence[Box]) -> Array:
+def box_arrays(boxes: Sequence[SolidBox]) -> Array:
     """Centre, half edges, cosine and sine of the turn of each box, shape (n, 8)."""
     return np.array([(*b.centre, *b.half, np.cos(b.turn), np.sin(b.turn)) for b in boxes]).reshape(-1, 8)
 

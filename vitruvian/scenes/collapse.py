@@ -48,7 +48,9 @@ def build(parameters: Mapping[str, Any]) -> World:
     s = body.skeleton
     free = parameters["pelvis"] == "free"
     contacts = body_contacts(body) if free else None
-    q, v = started(body, parameters["start"], contacts) if free else (_posed(body, (0.0, 0.0, 0.0)), np.zeros(s.n_v))
+    q, v = _posed(body, (0.0, 0.0, 0.0)), np.zeros(s.n_v)
+    if contacts is not None:
+        q, v = started(body, parameters["start"], contacts)
     measures = [
         Measure(Signal("beyond", "rad", "worst excess over a joint's range"), lambda now: beyond_range(s, now.q).max()),
         Measure(Signal("gap", "m", "widest gap between rib and cartilage"), lambda now: spring_lengths(s, now.q).max()),

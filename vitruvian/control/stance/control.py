@@ -22,7 +22,7 @@ import numpy as np
 from vitruvian.anatomy import Body, sole_balls
 from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.controls import Controls, Effort
-from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.inverse import Demand, InverseDynamics
 from vitruvian.control.stance.solve import Columns, Shares, compromise, condense, softness, solve_shares
 from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.skeleton import centre_of_mass, integrate, mass_matrix, world_twists
@@ -199,7 +199,7 @@ class StanceControl:
         moved = self.body.skeleton.supports[bone]
         return ((np.cross(screws[:, :3], x) + screws[:, 3:]) * moved[:, None]).T
 
-    def _columns(self, demand, jacobians: Sequence[Array]) -> Columns:
+    def _columns(self, demand: Demand, jacobians: Sequence[Array]) -> Columns:
         """Muscles on joints (and, through passive bones, on the root), then the edges of friction cones."""
         n, rows = self.body.muscles.n_muscles, self._n
         n_driven = len(self.inverse.driven)

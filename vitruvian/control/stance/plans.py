@@ -81,6 +81,7 @@ class Jump:
             wish = _on_feet(self, time, state, sensed)
             if time < self.pushes:
                 return wish
+            assert wish.centre is not None
             goal = np.array([*wish.centre[:2], sensed.centre[2]])
             velocity = np.array([0.0, 0.0, sensed.velocity[2]])
             if sensed.centre[2] > self.heels:
