@@ -41,6 +41,7 @@ class BodySystem(Drawn):
         self,
         body: Body,
         q: Array | None = None,
+        v: Array | None = None,
         *,
         pelvis: str = "fixed",
         held: Sequence[Held] = (),
@@ -58,14 +59,16 @@ class BodySystem(Drawn):
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
     ):
-        """pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
-        (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
-        surfaces. books: whether the work of everything that acts is booked and a signal.
-        contributors: what else acts on the bones in every step; layers: what else is seen."""
+        """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held
+        starts still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held,
+        bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out
+        the bones' surfaces. books: whether the work of everything that acts is booked and a signal. contributors: what
+        else acts on the bones in every step; layers: what else is seen."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
         self.q0 = body.default_q if q is None else q
+        self.v0 = np.zeros(body.skeleton.n_v) if v is None else v
         self.held, self.pushes, self.dynamics, self.books = tuple(held), tuple(pushes), dynamics, books
         fixed = np.zeros(body.skeleton.n_v, dtype=bool)
         fixed[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
@@ -87,6 +90,7 @@ class BodySystem(Drawn):
 
     def start(self, rng: np.random.Generator) -> BodyState:
         state = self.body.at_rest(self.q0)
+        state.v[:] = np.where(self.stepper.held, 0.0, self.v0)
         if self.books:
             state.book = Book.open(self.accounts)
         self.surround(state, 0.0)
