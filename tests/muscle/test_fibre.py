@@ -15,6 +15,7 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import (
     ActivationDynamics,
     FibreTendon,
+    ForceLaw,
     LinearHill,
     MuscleBuilder,
     fibre_lengths,
@@ -229,16 +230,23 @@ def test_published_forces_are_shared_by_all_lines_of_a_muscle_and_parts_have_the
         assert part.muscles.f_max[m] == pytest.approx(whole.muscles.f_max[whole.muscles.index(name)])
 
 
-def test_muscles_with_and_without_tendons_may_share_a_body():
-    body = arm("left", muscles="elastic")
-    more = body.with_muscle("plain_l", [("Hu_l", (0.1, 0, 0)), ("Ul_l", (0.05, 0, 0))], element=LinearHill(100.0, 0.2))
+@ForceLaw
+def steady(activation, length, rate, f_max, rest_length):
+    return activation * f_max + 0.0 * length
+
+
+def test_muscles_with_and_without_tendons_and_with_laws_of_ones_own_may_share_a_body():
+    body, path = arm("left", muscles="elastic"), [("Hu_l", (0.1, 0, 0)), ("Ul_l", (0.05, 0, 0))]
+    more = body.with_muscle("own_l", path, element=steady(f_max=50.0, rest_length=0.2))
+    more = more.with_muscle("plain_l", path, element=LinearHill(100.0, 0.2))
     stepper, state = BodyStepper(more.skeleton, more.muscles), more.at_rest()
     a = np.full(more.muscles.n_muscles, 0.2)
     for _ in range(10):
         state.q, state.v = stepper.step(state.q, state.v, a, 2e-3, fibre=state.fibre)
     assert np.isfinite(state.q).all()
-    assert state.fibre[-1] == 0.0
-    assert (state.fibre[:-1] > 0).all()
+    assert (state.fibre[-2:] == 0.0).all()
+    assert (state.fibre[:-2] > 0).all()
+    assert stepper.found.tension[0, -2] == pytest.approx(10.0)
 
 
 def test_height_scales_fibres_and_tendons():
