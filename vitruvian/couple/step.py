@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numba as nb
 import numpy as np
@@ -48,15 +48,6 @@ class Contributor(Protocol):
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
         """Work [J] that it did in the step: gained, middle: change and mean of the velocities (n_v,)."""
-        ...
-
-
-@runtime_checkable
-class Remembers(Protocol):
-    """A contributor with a memory that the step moves on (fibre lengths)."""
-
-    def settle(self, system: System, gained: Array, book: Book | None) -> None:
-        """gained: change of the velocities (n_v,); book: for work within it, which bones do not see."""
         ...
 
 
@@ -100,10 +91,12 @@ class System:
         return out
 
     def settle(self, after: Array, book: Book | None = None) -> None:
-        """Let contributors with a memory take the step; after: the velocities at its end (n_v,)."""
+        """Let contributors with a memory (fibre lengths) take the step, by a method `settle(system, gained, book)`;
+        after: the velocities at its end (n_v,); book: for work within them, which bones do not see."""
         for one in self.contributors:
-            if isinstance(one, Remembers):
-                one.settle(self, after - self.v, book)
+            settle = getattr(one, "settle", None)
+            if settle is not None:
+                settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the
