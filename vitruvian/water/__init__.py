@@ -6,6 +6,7 @@ from vitruvian.water.distance import redistance
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
+from vitruvian.water.patches import Patch, Patches, PatchState, cover
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
@@ -22,6 +23,9 @@ __all__ = [
     "Boundary",
     "Links",
     "Mechanism",
+    "Patch",
+    "PatchState",
+    "Patches",
     "Projection",
     "RigidBodies",
     "RigidBody",
@@ -33,6 +37,7 @@ __all__ = [
     "WetSurface",
     "buoyancy_correction",
     "check_inside",
+    "cover",
     "depths",
     "divergence",
     "extend_under_bodies",

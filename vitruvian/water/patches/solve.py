@@ -1,0 +1,153 @@
+"""Pressure in a patch: the projection of `water.pressure` between the window's pressure on its sides and the body.
+
+With the ring of cells about the patch at the pressure that the window has there, and every solid but the covered link
+on its prescribed way,
+
+    sum_f w_f (P_c - P_n) = - sum_f s_f (w_f u*_f + (1 - w_f) u_body,f),        P_n known in the ring
+
+and the link yields in the same solve by its mobility. Known pressure, not known velocity, on the sides: the wake leaves
+as it likes, and a window that is a little off puts the added mass off by less than half as much (a ball of half the
+patch's breadth with nothing but rest beyond: 18 % too little instead of 43 % too much).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vitruvian.errors import Diverged
+from vitruvian.water.boundary import Boundary
+from vitruvian.water.model import Tank
+from vitruvian.water.multigrid import Coupling, System, solve
+from vitruvian.water.pockets import find_pockets
+from vitruvian.water.state import WaterState
+
+Array = np.ndarray
+THETA_MIN = 1e-3  # as in `water.pressure`
+
+
+def project_patch(
+    tank: Tank, state: WaterState, phi: Array, ring: Array, boundary: Boundary, dt: float, link: int, mobility: Array
+) -> tuple[Array, Array, System]:
+    """Project the patch's velocity in place, `state.pressure` its warm start.
+
+    phi: level set [m] and ring: pressure [Pa] of the cells and of one ring about them, shape (nx + 2, ...); mobility:
+    of the link, shape (6, 6), in the patch's axes. Returns the rows of `boundary` that belong to the link, the impulse
+    rho h^3 P_c [N s] of each, to be multiplied with its row, and the system that was solved.
+    """
+    b, h = boundary, tank.cell
+    shape = phi.shape
+    cx, cy, cz, diagonal, right = (np.zeros(shape) for _ in range(5))
+    system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64))
+    scale = dt / (tank.density * h)
+    known = ring * scale
+    x = known.copy()
+    x[1:-1, 1:-1, 1:-1] = state.pressure * scale
+    x[phi >= 0.0] = 0.0
+    flow = (state.u, state.v, state.w)
+    bodies = (b.body_x, b.body_y, b.body_z)
+    opened = (b.open_x, b.open_y, b.open_z)
+    _build(phi, *opened, *bodies, *flow, known, cx, cy, cz, diagonal, system.top, right)
+    mine = b.cell_link == link
+    cells = b.cells[mine] + 1
+    felt = diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0
+    pockets = find_pockets(system)
+    if pockets is not None:
+        felt &= pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
+    chosen = np.flatnonzero(mine)[felt]
+    cells = cells[felt]
+    coupling = None
+    if len(chosen) and mobility.any():
+        zero = np.zeros(len(chosen), np.int64)
+        coupling = Coupling(cells, zero, b.rows[chosen], tank.density * h**3 * mobility)
+    inner = x.copy()
+    inner[0] = inner[-1] = 0.0
+    inner[:, 0] = inner[:, -1] = 0.0
+    inner[:, :, 0] = inner[:, :, -1] = 0.0
+    iterations, residual = solve(system, right, inner, tolerance=tank.tolerance, coupling=coupling, pockets=pockets)
+    if not np.isfinite(residual) or residual > 1e-2:
+        raise Diverged("water", f"the pressure solve of a patch stopped at a relative residual of {residual:.1e}")
+    x[1:-1, 1:-1, 1:-1] = inner[1:-1, 1:-1, 1:-1]
+    for axis in range(3):
+        _update(axis, phi, opened[axis], diagonal, x, flow[axis])
+    state.pressure = x[1:-1, 1:-1, 1:-1] / scale
+    state.iterations, state.residual = iterations, residual
+    return chosen, tank.density * h**3 * x[cells[:, 0], cells[:, 1], cells[:, 2]], system
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _theta(inner, outer):
+    return max(THETA_MIN, inner / (inner - outer))
+
+
+@njit(cache=True)
+def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, known, cx, cy, cz, diagonal, top, right):
+    mx, my, mz = phi.shape
+    for i in range(1, mx - 1):
+        for j in range(1, my - 1):
+            for k in range(1, mz - 1):
+                p = phi[i, j, k]
+                if p >= 0.0:
+                    continue
+                d = 0.0
+                given = 0.0
+                out = 0.0
+                for n in range(6):
+                    axis, high = n // 2, n % 2
+                    a, b, c = i - 1, j - 1, k - 1  # the face
+                    e, f, g = i, j, k  # the cell beyond it
+                    step = 2 * high - 1
+                    if axis == 0:
+                        a, e = a + high, e + step
+                        part, flow, body = ox[a, b, c], u[a, b, c], bx[a, b, c]
+                    elif axis == 1:
+                        b, f = b + high, f + step
+                        part, flow, body = oy[a, b, c], v[a, b, c], by[a, b, c]
+                    else:
+                        c, g = c + high, g + step
+                        part, flow, body = oz[a, b, c], w[a, b, c], bz[a, b, c]
+                    out += step * (part * flow + (1.0 - part) * body)
+                    beyond = phi[e, f, g]
+                    if beyond >= 0.0:
+                        d += part / _theta(p, beyond)
+                        continue
+                    d += part
+                    if e == 0 or f == 0 or g == 0 or e == mx - 1 or f == my - 1 or g == mz - 1:
+                        given += part * known[e, f, g]
+                    elif not high:
+                        if axis == 0:
+                            cx[i, j, k] = part
+                        elif axis == 1:
+                            cy[i, j, k] = part
+                        else:
+                            cz[i, j, k] = part
+                diagonal[i, j, k] = d
+                right[i, j, k] = given - out if d > 0.0 else 0.0
+                if d > 0.0:
+                    top[i, j] = k + 1
+
+
+@njit(cache=True)
+def _update(axis, phi, opened, diagonal, x, f):
+    """u -= P_high - P_low on open faces beside wet cells."""
+    a, b, c = (1 if axis == 0 else 0), (1 if axis == 1 else 0), (1 if axis == 2 else 0)
+    for i in range(f.shape[0]):
+        for j in range(f.shape[1]):
+            for k in range(f.shape[2]):
+                if opened[i, j, k] == 0.0:
+                    continue
+                # the cells behind and beyond the face, padded
+                e, g, h = i + 1 - a, j + 1 - b, k + 1 - c
+                p, q, r = i + 1, j + 1, k + 1
+                if diagonal[e, g, h] == 0.0 and diagonal[p, q, r] == 0.0:
+                    continue
+                low, high = phi[e, g, h], phi[p, q, r]
+                if low < 0.0 and high < 0.0:
+                    f[i, j, k] -= x[p, q, r] - x[e, g, h]
+                elif low < 0.0:
+                    f[i, j, k] += x[e, g, h] / _theta(low, high)
+                else:
+                    f[i, j, k] -= x[p, q, r] / _theta(high, low)
