@@ -25,7 +25,7 @@ CELL = 0.013  # [m]: six to the breadth of a hand
 MARGIN = 0.09  # of water [m] between a link and the sides of its patch
 COURANT = 0.75  # cells that the flow past the link may cross in a sub-step of its patch
 LEAST = 8  # cells along each side
-DETAIL = 2  # nodes to a cell's edge at which the skin is seen
+DETAIL = 4  # nodes to a cell's edge at which the skin is seen: it is looked at only where it moves in its patch
 
 
 @dataclass(frozen=True)

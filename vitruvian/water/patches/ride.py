@@ -28,7 +28,7 @@ from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import _hydrostatic
 from vitruvian.water.model import Tank
 from vitruvian.water.patches.model import Patch, Patches
-from vitruvian.water.patches.solve import project_patch
+from vitruvian.water.patches.solve import face_masses, project_patch
 from vitruvian.water.patches.state import PatchState, asleep
 from vitruvian.water.patches.transfer import give, hand_up, take_depth, take_flow, take_pressure, take_surface
 from vitruvian.water.pseudo import depths
@@ -40,7 +40,7 @@ LOOK = 0.02  # cells that the skin may move in its patch before it is looked at 
 LAYERS = 4  # faces beyond the water to which a patch's flow is extended
 MOST_SUBSTEPS = 200
 import os
-PART = float(os.environ.get('PART','1'))
+EASE=float(os.environ.get('EASE','1'))
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Ride:
                     (boundary.body_x, boundary.body_y, boundary.body_z),
                 )
             )  # fmt: skip
-            hand_up(self.tank, self.state, (opened.open_x, opened.open_y, opened.open_z), flux, patch.tank, at.o, at.A, PART)
+            hand_up(self.tank, self.state, (opened.open_x, opened.open_y, opened.open_z), flux, patch.tank, at.o, at.A)
 
     def _one(self, patch: Patch, own: PatchState, window: Window, links: Links, dt: float) -> Array | None:
         n = patch.link
@@ -153,7 +153,7 @@ class Ride:
         grid, origin, big = patch.tank, *window.place
         corner = np.asarray(grid.origin)
         for axis, f in enumerate((own.u, own.v, own.w)):
-            take_flow(*window.flow, origin, big, at.o, at.A, corner, grid.cell, axis, np.zeros(6), False, f)
+            take_flow(*window.flow, origin, big, at.o, at.A, corner, grid.cell, axis, np.zeros(6), False, 0.0, f)
         own.pressure = self._pressure(patch, window, at, True)[1:-1, 1:-1, 1:-1].copy()
         own.awake = True
 
@@ -184,7 +184,7 @@ class Ride:
         frame = _turned(old.A, drift)
         flow = (own.u, own.v, own.w)
         for axis, f in enumerate(flow):
-            take_flow(*window.flow, *window.place, old.o, old.A, corner, h, axis, frame, True, f)
+            take_flow(*window.flow, *window.place, old.o, old.A, corner, h, axis, frame, True, EASE * dt / h, f)
         phi = np.empty(tuple(m + 2 for m in grid.shape))
         take_surface(window.state.phi, *window.place, new.o, new.A, corner, h, phi)
         past = [f.copy() for f in flow]
@@ -212,7 +212,7 @@ class Ride:
         twists[n] = _turned(new.A, twist + mobility @ (afloat - static))
         set_body_velocity(grid, state, boundary, [surface], twists)
         ring = self._pressure(patch, window, new, False)
-        chosen, loads, system = project_patch(grid, state, phi, ring, boundary, dt, n, turn.T @ mobility @ turn)
+        chosen, loads, system = project_patch(grid, state, phi, ring, boundary, patch.memory["masses"], dt, n, turn.T @ mobility @ turn)
         extrapolate_velocity(grid, state, boundary, system.diagonal, LAYERS)
         own.u, own.v, own.w, own.pressure = state.u, state.v, state.w, state.pressure
         own.substeps += 1
@@ -279,6 +279,7 @@ def _seen(patch: Patch, own: PatchState, links: int) -> Boundary:
         surface = WetSurface(patch.solid.shape, own.skin)
         kept = (own.skin.copy(), rasterise(patch.tank, _placed(patch), [surface], np.zeros((links, 3))))
         patch.memory["seen"] = kept
+        patch.memory["masses"] = face_masses(patch.tank, kept[1])
     return kept[1]
 
 

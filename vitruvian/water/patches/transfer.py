@@ -49,12 +49,12 @@ def _give_near(f: Array, axis: int, opened: Array, phi: Array, places: Array, am
 
 def hand_up(
     tank: Tank, state: WaterState, opened: tuple[Array, Array, Array], flux: tuple[Array, Array, Array], fine: Tank,
-    o: Array, A: Array, part: float,
+    o: Array, A: Array,
 ) -> None:  # fmt: skip
     """Draw the window's velocity to that of a patch inside it, without changing the window's momentum.
 
     opened: open parts of the window's faces; flux: what passes the patch's faces, solids included [m/s]; o, A: where
-    the patch is; part: of the difference.
+    the patch is.
     """
     corner = np.asarray(fine.origin)
     size = np.asarray(fine.size)
@@ -75,7 +75,7 @@ def hand_up(
         held = float((ramp * mass).sum())
         if held > 0.0:
             change -= ramp * (float((change * mass).sum()) / held)
-            f[tuple(slice(a, b) for a, b in zip(first, last))] += part * change
+            f[tuple(slice(a, b) for a, b in zip(first, last))] += change
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -184,11 +184,12 @@ def take_surface(phi, origin, big, o, A, corner, h, out):
 
 
 @njit(cache=True)
-def take_flow(u, v, w, origin, big, o, A, corner, h, axis, frame, inflow, out):
+def take_flow(u, v, w, origin, big, o, A, corner, h, axis, frame, inflow, ease, out):
     """Velocity along a patch's axis at its faces [m/s].
 
-    inflow: only on the outermost layer of faces, and only where the flow enters; frame: (angular, linear) velocity of
-    the patch, in its own axes.
+    inflow: only on the outermost layer of faces: all of it where the flow enters, elsewhere drawn to it over the time
+    that the flow needs to cross a cell, so that patch and window part company smoothly; frame: (angular, linear)
+    velocity of the patch, in its own axes; ease: sub-step over cell [s/m].
     """
     nx, ny, nz = out.shape
     sx, sy, sz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
@@ -204,7 +205,7 @@ def take_flow(u, v, w, origin, big, o, A, corner, h, axis, frame, inflow, out):
                 f0 = A[0, 0] * a + A[1, 0] * b + A[2, 0] * c
                 f1 = A[0, 1] * a + A[1, 1] * b + A[2, 1] * c
                 f2 = A[0, 2] * a + A[1, 2] * b + A[2, 2] * c
-                enters = not inflow
+                share = 1.0
                 if inflow:
                     r0 = f0 - frame[3] - (frame[1] * y2 - frame[2] * y1)
                     r1 = f1 - frame[4] - (frame[2] * y0 - frame[0] * y2)
@@ -214,8 +215,10 @@ def take_flow(u, v, w, origin, big, o, A, corner, h, axis, frame, inflow, out):
                         or (j == 0 and r1 > 0.0) or (j == ny - 1 and r1 < 0.0)
                         or (k == 0 and r2 > 0.0) or (k == nz - 1 and r2 < 0.0)
                     )  # fmt: skip
-                if enters:
-                    out[i, j, k] = f0 if axis == 0 else (f1 if axis == 1 else f2)
+                    if not enters:
+                        share = 1.0 - np.exp(-ease * np.sqrt(r0 * r0 + r1 * r1 + r2 * r2))
+                value = f0 if axis == 0 else (f1 if axis == 1 else f2)
+                out[i, j, k] += share * (value - out[i, j, k])
 
 
 @njit(cache=True, inline="always")
