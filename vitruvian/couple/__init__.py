@@ -21,9 +21,11 @@ from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.still_water import StillWater, StillWaterPush
 from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
+from vitruvian.couple.water_patches import PATCHES, limb_patches
 from vitruvian.couple.wrenches import Wrenches
 
 __all__ = [
+    "PATCHES",
     "AppliedTorques",
     "BodyInWater",
     "BodyState",
@@ -55,4 +57,5 @@ __all__ = [
     "Wading",
     "WrapState",
     "Wrenches",
+    "limb_patches",
 ]

@@ -6,7 +6,7 @@ from vitruvian.water.distance import redistance
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
-from vitruvian.water.patches import Patch, Patches, PatchState, cover
+from vitruvian.water.patches import Patch, Patches, PatchState, cover, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
@@ -54,6 +54,7 @@ __all__ = [
     "set_body_velocity",
     "spray_surface",
     "spray_total",
+    "start_patches",
     "step",
     "surface_area",
     "surface_mesh",

@@ -2,6 +2,6 @@
 
 from vitruvian.water.patches.model import Patch, Patches, cover
 from vitruvian.water.patches.ride import Ride
-from vitruvian.water.patches.state import PatchState
+from vitruvian.water.patches.state import PatchState, start_patches
 
-__all__ = ["Patch", "PatchState", "Patches", "Ride", "cover"]
+__all__ = ["Patch", "PatchState", "Patches", "Ride", "cover", "start_patches"]

@@ -22,10 +22,10 @@ from vitruvian.water.solids import WetSurface
 
 Array = np.ndarray
 CELL = 0.013  # [m]: six to the breadth of a hand
-MARGIN = 0.09  # of water [m] between a link and the sides of its patch
-COURANT = 0.75  # cells that the flow past the link may cross in a sub-step of its patch
+MARGIN = 0.08  # of water [m] between a link and the sides of its patch
+COURANT = 0.5  # cells that the patch may pass through the window's water in one of its sub-steps
 LEAST = 8  # cells along each side
-DETAIL = 4  # nodes to a cell's edge at which the skin is seen: it is looked at only where it moves in its patch
+DETAIL = 3  # nodes to a cell's edge at which the skin is seen: it is looked at only where it moves in its patch
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ class Patch:
     tank: Tank  # the fine grid; its origin is the lowest corner, in patch axes, from the link's origin [m]
     solid: Cut  # the skin that is solid in it
     alone: Cut  # the link's own skin, closed
-    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the skin on the grid, as last seen
+    memory: dict[str, Any] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # the skin on the grid, as last seen
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def cover(
 ) -> Patches:
     """Patches of cells of `cell` [m] about these links of a mechanism in the pose of `body`.
 
-    margin: of water [m] about each link; courant: cells that the flow may cross in a sub-step of a patch.
+    margin: of water [m] about each link; courant: cells that a patch may pass through the water in a
+    sub-step of its own.
     """
     for value, what in ((cell, "cell"), (margin, "margin"), (courant, "courant")):
         if not 0.0 < value < np.inf:
@@ -98,9 +101,7 @@ def cover(
         name = names[n] if n < len(names) else f"link {link}"
         made.append(_patch(tank, name, link, where[0], skin, local, cell, margin))
     gone = [np.isin(s.shape.links, links) for s in skins]
-    rest = tuple(
-        None if g.all() else cut(f"{s.shape.name} beyond patches", s.shape, ~g) for g, s in zip(gone, skins)
-    )
+    rest = tuple(None if g.all() else cut(f"{s.shape.name} beyond patches", s.shape, ~g) for g, s in zip(gone, skins))
     return Patches(tuple(made), rest, courant)
 
 

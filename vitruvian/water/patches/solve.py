@@ -7,9 +7,13 @@ on its prescribed way,
 
 with P_n known in the ring, w_f the open part of a face and m_f the mass of water that moves with it, in cells: water
 that stands between a face and a wall moves with that face alone, water between two open faces with half of it each.
-(With m_f = 1 the added mass of a hand's breadth of six cells jumps by a quarter as its wall passes a face.) The link yields in the same solve by its mobility. Known pressure, not known velocity, on the sides: the wake leaves
-as it likes, and a window that is a little off puts the added mass off by less than half as much (a ball of half the
-patch's breadth with nothing but rest beyond: 18 % too little instead of 43 % too much).
+(With m_f = 1 the added mass of a hand's breadth of six cells jumps by a quarter as its wall passes a face.) P is the
+pressure beyond the weight of the water from one height to the other, p + rho g (z - z0), so that calm water rests
+exactly whatever m_f; on the surface it is rho g (z_s - z0). The link yields in the same solve by its mobility.
+
+Known pressure, not known velocity, on the sides: the wake leaves as it likes, and a window that is a little off puts the
+added mass off by less than half as much (a ball of half the patch's breadth with nothing but rest beyond: 18 % too
+little instead of 43 % too much).
 """
 
 from __future__ import annotations
@@ -31,27 +35,30 @@ LEAST_MASS = 0.25  # of a face, in parts of its open part: bounds the stiffness 
 
 def project_patch(
     tank: Tank, state: WaterState, phi: Array, ring: Array, boundary: Boundary, masses: tuple[Array, Array, Array],
-    dt: float, link: int, mobility: Array,
+    height: Array, dt: float, link: int, mobility: Array,
 ) -> tuple[Array, Array, System]:  # fmt: skip
     """Project the patch's velocity in place, `state.pressure` its warm start.
 
-    phi: level set [m] and ring: pressure [Pa] of the cells and of one ring about them, shape (nx + 2, ...);
-    masses: of the water at the faces, `face_masses`; mobility: of the link, shape (6, 6), in the patch's axes. Returns the rows of `boundary` that belong to the link, the impulse
-    rho h^3 P_c [N s] of each, to be multiplied with its row, and the system that was solved.
+    phi: level set [m] and ring: pressure [Pa] of the cells and of one ring about them, shape (nx + 2, ...); masses: of
+    the water at the faces, `face_masses`; height: g (z - z0) [m^2/s^2] of the same cells; mobility: of the link, shape
+    (6, 6), in the patch's axes. Returns the rows of `boundary` that belong to the link, the impulse rho h^3 P_c [N s]
+    of each, to be multiplied with its row, and the system that was solved.
     """
     b, h = boundary, tank.cell
     shape = phi.shape
     cx, cy, cz, diagonal, right = (np.zeros(shape) for _ in range(5))
     system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64))
     scale = dt / (tank.density * h)
-    known = ring * scale
-    x = known.copy()
+    weight = height * (dt / h)
+    x = ring * scale
     x[1:-1, 1:-1, 1:-1] = state.pressure * scale
+    x += weight
+    known = x.copy()
     x[phi >= 0.0] = 0.0
     flow = (state.u, state.v, state.w)
     bodies = (b.body_x, b.body_y, b.body_z)
     opened = (b.open_x, b.open_y, b.open_z)
-    _build(phi, *opened, *masses, *bodies, *flow, known, cx, cy, cz, diagonal, system.top, right)
+    _build(phi, *opened, *masses, *bodies, *flow, known, weight, cx, cy, cz, diagonal, system.top, right)
     mine = b.cell_link == link
     cells = b.cells[mine] + 1
     felt = diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0
@@ -61,9 +68,13 @@ def project_patch(
     chosen = np.flatnonzero(mine)[felt]
     cells = cells[felt]
     coupling = None
+    mass = tank.density * h**3
     if len(chosen) and mobility.any():
+        # the link yields to the weight's part of the pressure as well, which is known
+        yields = mobility @ (-mass * (weight[cells[:, 0], cells[:, 1], cells[:, 2]] @ b.rows[chosen]))
+        _sweep_out(b.cells[mine] + 1, b.rows[mine] @ yields, diagonal, right)
         zero = np.zeros(len(chosen), np.int64)
-        coupling = Coupling(cells, zero, b.rows[chosen], tank.density * h**3 * mobility)
+        coupling = Coupling(cells, zero, b.rows[chosen], mass * mobility)
     inner = x.copy()
     inner[0] = inner[-1] = 0.0
     inner[:, 0] = inner[:, -1] = 0.0
@@ -73,10 +84,12 @@ def project_patch(
         raise Diverged("water", f"the pressure solve of a patch stopped at a relative residual of {residual:.1e}")
     x[1:-1, 1:-1, 1:-1] = inner[1:-1, 1:-1, 1:-1]
     for axis in range(3):
-        _update(axis, phi, opened[axis], masses[axis], diagonal, x, flow[axis])
+        _update(axis, phi, opened[axis], masses[axis], diagonal, x, weight, flow[axis])
+    wet = phi < 0.0
+    x = np.where(wet, x - weight, 0.0)
     state.pressure = x[1:-1, 1:-1, 1:-1] / scale
     state.iterations, state.residual = iterations, residual
-    return chosen, tank.density * h**3 * x[cells[:, 0], cells[:, 1], cells[:, 2]], system
+    return chosen, mass * x[cells[:, 0], cells[:, 1], cells[:, 2]], system
 
 
 def face_masses(tank: Tank, boundary: Boundary) -> tuple[Array, Array, Array]:
@@ -102,7 +115,9 @@ def _theta(inner, outer):
 
 
 @njit(cache=True)
-def _build(phi, ox, oy, oz, mass_x, mass_y, mass_z, bx, by, bz, u, v, w, known, cx, cy, cz, diagonal, top, right):
+def _build(
+    phi, ox, oy, oz, mass_x, mass_y, mass_z, bx, by, bz, u, v, w, known, weight, cx, cy, cz, diagonal, top, right
+):
     mx, my, mz = phi.shape
     for i in range(1, mx - 1):
         for j in range(1, my - 1):
@@ -133,7 +148,9 @@ def _build(phi, ox, oy, oz, mass_x, mass_y, mass_z, bx, by, bz, u, v, w, known, 
                     part *= part / mass
                     beyond = phi[e, f, g]
                     if beyond >= 0.0:
-                        d += part / _theta(p, beyond)
+                        theta = _theta(p, beyond)
+                        d += part / theta
+                        given += part / theta * (weight[i, j, k] + theta * (weight[e, f, g] - weight[i, j, k]))
                         continue
                     d += part
                     if e == 0 or f == 0 or g == 0 or e == mx - 1 or f == my - 1 or g == mz - 1:
@@ -152,7 +169,7 @@ def _build(phi, ox, oy, oz, mass_x, mass_y, mass_z, bx, by, bz, u, v, w, known, 
 
 
 @njit(cache=True)
-def _update(axis, phi, opened, masses, diagonal, x, f):
+def _update(axis, phi, opened, masses, diagonal, x, weight, f):
     """u -= P_high - P_low on open faces beside wet cells."""
     a, b, c = (1 if axis == 0 else 0), (1 if axis == 1 else 0), (1 if axis == 2 else 0)
     for i in range(f.shape[0]):
@@ -170,9 +187,22 @@ def _update(axis, phi, opened, masses, diagonal, x, f):
                 if low < 0.0 and high < 0.0:
                     f[i, j, k] -= ease * (x[p, q, r] - x[e, g, h])
                 elif low < 0.0:
-                    f[i, j, k] += ease * x[e, g, h] / _theta(low, high)
+                    theta = _theta(low, high)
+                    top = weight[e, g, h] + theta * (weight[p, q, r] - weight[e, g, h])
+                    f[i, j, k] -= ease * (top - x[e, g, h]) / theta
                 else:
-                    f[i, j, k] -= ease * x[p, q, r] / _theta(high, low)
+                    theta = _theta(high, low)
+                    top = weight[p, q, r] + theta * (weight[e, g, h] - weight[p, q, r])
+                    f[i, j, k] -= ease * (x[p, q, r] - top) / theta
+
+
+@njit(cache=True)
+def _sweep_out(cells, flux, diagonal, right):
+    """Take what the link sweeps out of each cell (n,) [m/s] off the right-hand side."""
+    for n in range(cells.shape[0]):
+        i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        if diagonal[i, j, k] > 0.0:
+            right[i, j, k] -= flux[n]
 
 
 @njit(cache=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.water.patches.model import Patch
+from vitruvian.water.patches.model import Patches
 
 Array = np.ndarray
 
@@ -24,10 +24,12 @@ class PatchState:
     substeps: int = 0
 
 
-def asleep(patch: Patch) -> PatchState:
-    """A patch that has met no water yet."""
-    nx, ny, nz = patch.tank.shape
-    return PatchState(
-        np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), np.zeros((nx, ny, nz)),
-        np.zeros((len(patch.solid.vertices) + len(patch.solid.rims), 3)),
-    )  # fmt: skip
+def start_patches(patches: Patches) -> list[PatchState]:
+    """Patches that have met no water yet."""
+    made = []
+    for patch in patches.patches:
+        nx, ny, nz = patch.tank.shape
+        points = len(patch.solid.vertices) + len(patch.solid.rims)
+        flow = np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1))
+        made.append(PatchState(*flow, np.zeros((nx, ny, nz)), np.zeros((points, 3))))
+    return made

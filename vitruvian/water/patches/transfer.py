@@ -18,7 +18,14 @@ from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
+THETA_MIN = 1e-3  # as in `water.pressure`
 MOST_CELLS = 64  # how far from a patch water is looked for that can take what it gives
+
+
+def corners_of(fine: Tank, o: Array, A: Array) -> Array:
+    """World coordinates [m] of a patch's eight corners, shape (8, 3); o, A: where it is."""
+    ends = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+    return np.asarray(o + (np.asarray(fine.origin) + ends * np.asarray(fine.size)) @ A.T)
 
 
 def give(tank: Tank, state: WaterState, boundary: Boundary, points: Array, impulses: Array) -> None:
@@ -56,10 +63,8 @@ def hand_up(
     opened: open parts of the window's faces; flux: what passes the patch's faces, solids included [m/s]; o, A: where
     the patch is.
     """
-    corner = np.asarray(fine.origin)
-    size = np.asarray(fine.size)
-    ends = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
-    ends = (o + (corner + ends * size) @ A.T - state.origin) / tank.cell
+    corner, size = np.asarray(fine.origin), np.asarray(fine.size)
+    ends = (corners_of(fine, o, A) - state.origin) / tank.cell
     low, high = np.floor(ends.min(axis=0)).astype(int), np.ceil(ends.max(axis=0)).astype(int) + 1
     for axis, f in enumerate((state.u, state.v, state.w)):
         first, last = np.maximum(low, 0), np.minimum(high, f.shape)
@@ -116,15 +121,19 @@ def _differences(f, axis, opened, phi, first, fu, fv, fw, corner, h, origin, big
 
 @njit(cache=True, inline="always")
 def _takes(axis, opened, phi, i, j, k):
-    """Mass of a face in parts of a cell's: its open part beside wet cells, 0 on the sides of the grid and in air."""
-    nx, ny, nz = phi.shape
-    if axis == 0:
-        wet = 0 < i < nx and (phi[i, j, k] < 0.0 or phi[i - 1, j, k] < 0.0)
-    elif axis == 1:
-        wet = 0 < j < ny and (phi[i, j, k] < 0.0 or phi[i, j - 1, k] < 0.0)
-    else:
-        wet = 0 < k < nz and (phi[i, j, k] < 0.0 or phi[i, j, k - 1] < 0.0)
-    return opened[i, j, k] if wet else 0.0
+    """Mass of a face in parts of a cell's: its open part, less what lies beyond the surface; 0 on the sides of the grid
+    and in air.
+    """
+    if (i, j, k)[axis] == 0 or (i, j, k)[axis] == phi.shape[axis]:
+        return 0.0
+    high = phi[i, j, k]
+    low = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)]
+    if low < 0.0 and high < 0.0:
+        return opened[i, j, k]
+    if low >= 0.0 and high >= 0.0:
+        return 0.0
+    inner, outer = min(low, high), max(low, high)
+    return opened[i, j, k] * max(THETA_MIN, inner / (inner - outer))
 
 
 @njit(cache=True)
@@ -237,9 +246,9 @@ def _depth(phi, lid, x, y, z, big):
 def take_depth(phi, lid, origin, big, o, A, corner, h, cells, out):
     """Depth [m] of the centres of some of a patch's cells (n, 3) below the window's surface."""
     for n in range(cells.shape[0]):
-        y0, y1, y2 = (
-            corner[0] + (cells[n, 0] + 0.5) * h, corner[1] + (cells[n, 1] + 0.5) * h, corner[2] + (cells[n, 2] + 0.5) * h,
-        )  # fmt: skip
+        y0 = corner[0] + (cells[n, 0] + 0.5) * h
+        y1 = corner[1] + (cells[n, 1] + 0.5) * h
+        y2 = corner[2] + (cells[n, 2] + 0.5) * h
         x0 = (o[0] + A[0, 0] * y0 + A[0, 1] * y1 + A[0, 2] * y2 - origin[0]) / big
         x1 = (o[1] + A[1, 0] * y0 + A[1, 1] * y1 + A[1, 2] * y2 - origin[1]) / big
         x2 = (o[2] + A[2, 0] * y0 + A[2, 1] * y1 + A[2, 2] * y2 - origin[2]) / big
