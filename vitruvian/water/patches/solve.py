@@ -11,8 +11,8 @@ that stands between a face and a wall moves with that face alone, water between 
 pressure beyond the weight of the water from one height to the other, p + rho g (z - z0), so that calm water rests
 exactly whatever m_f; on the surface it is rho g (z_s - z0). The link yields in the same solve by its mobility.
 
-Known pressure, not known velocity, on the sides: the wake leaves as it likes, and a window that is a little off puts the
-added mass off by less than half as much (a ball of half the patch's breadth with nothing but rest beyond: 18 % too
+Known pressure, not known velocity, on the sides: the wake leaves as it likes, and a window that is a little off puts
+the added mass off by less than half as much (a ball of half the patch's breadth with nothing but rest beyond: 18 % too
 little instead of 43 % too much).
 """
 
