@@ -5,9 +5,10 @@ least activations that, with what joints and muscles do passively, explain them,
 
     min ½ Σ a² + ½ Σ (r / r₀)²   with   R a + r = torque,  0 <= a <= 1,
 
-by the dual Newton method of `control.activation`: the moment r of a reserve at each coordinate is the price of what the
-muscles cannot give, r₀ = 1 N m, and is reported. The reaction of a joint is the force that inverse dynamics sends
-through it less what muscles pull across it, -Σ t ∂l/∂x for a shift x of everything beyond the joint: what cartilage carries.
+by the dual Newton method of `control.activation`: the moment r of a reserve at each coordinate is the price of what
+the muscles cannot give, r₀ = 1 N m, and is reported. The reaction of a joint is the force that inverse dynamics sends
+through it less what muscles pull across it, -Σ t ∂l/∂x for a shift x of everything beyond the joint: what cartilage
+carries.
 """
 
 from __future__ import annotations
