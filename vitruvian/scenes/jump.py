@@ -51,7 +51,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         )
 
     def ground(now: Now) -> float:
-        simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6)
+        simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6, fibre=now.state.fibre)
         return float(simulation.stepper.links.ground[:, 2].sum())
 
     def wrench(now: Now) -> np.ndarray:
