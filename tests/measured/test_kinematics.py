@@ -75,14 +75,14 @@ def test_lengths_in_a_wrong_unit_are_refused(lab, stride):
     with pytest.raises(
         InputError, match=r"would be 1.*e\+03 m tall; are the lengths of the file in the unit that it says"
     ):
-        analyse(far, TrackSettings(muscles=False))
+        analyse(far, TrackSettings(muscles="none"))
 
 
 def test_places_that_lie_flat_ask_for_the_vertical_axis(lab, stride):
     trial = marker_trial(lab, stride)
     flat = replace(trial, markers={n: x * (1.0, 1.0, 0.0) for n, x in trial.markers.items()})
     with pytest.raises(InputError, match="is the vertical axis right"):
-        analyse(flat, TrackSettings(muscles=False))
+        analyse(flat, TrackSettings(muscles="none"))
 
 
 def test_unknown_and_mapped_markers(lab, body, stride):
