@@ -9,7 +9,7 @@ from vitruvian.errors import InputError
 from vitruvian.measured import TrackSettings, Trial, analyse
 from vitruvian.measured.curves import joint_angles
 from vitruvian.measured.kinematics import Goals, PoseFitter
-from vitruvian.measured.subject import found_size, placed, start_pose, trial_goals
+from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.skeleton import bone_poses, integrate
 
 
@@ -61,6 +61,9 @@ def test_a_known_motion_is_recovered_to_a_degree_with_noise_in_any_heading(lab, 
     off = {name: np.abs(true[name] - found[name]).max() for name in true}
     assert max(off.values()) < 1.0, off
     assert np.sqrt(np.mean(fit.distance**2)) < 2e-3
+    lengths = segment_lengths(trial, goals, body, fit.q)
+    assert set(lengths) == {"pelvis (width)", "shank", "foot", "upper arm", "forearm"}
+    assert all(theirs == pytest.approx(ours, abs=1e-3) for theirs, ours in lengths.values())
 
 
 def test_a_trial_without_a_pelvis_is_named(lab, stride):

@@ -129,7 +129,7 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     metrics = _metrics(trial, body, goals, fit, ground, forces, course) | {"speed_m_per_s": speed}
     metrics["analysis_seconds"] = perf_counter() - begun
     tell(1.0, 1.0)
-    subject = Subject(scale, goals.names, unknown, segment_lengths(trial, body))
+    subject = Subject(scale, goals.names, unknown, segment_lengths(trial, goals, body, fit.q))
     return Tracked(
         trial, s, body, subject, goals, fit, course, ground, forces, curves,
         peaks(curves, body.skeleton.mass, activity_of(speed)), remarks, metrics, float(lift),
