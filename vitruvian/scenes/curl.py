@@ -121,7 +121,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySys
             flesh,
             cover,
             bellies=[b for b in alive if (within(b.centre) < 0.0).all()],
-            settings=Settings(newton=40, residual=0.2),
+            settings=Settings(newton=40),
             every=2 if parameters["two_way"] else 2 * int(parameters["steps"]),  # bones that feel it must not outrun it
             two_way=parameters["two_way"],
             at_ease=True,
