@@ -30,7 +30,7 @@ def main(path: str, out: str) -> None:
         trouble = str(error)
     parameters = data["parameters"]
     point = parameters["POINT"]
-    about = {
+    about: dict[str, Any] = {
         "rate": float(data["header"]["points"]["frame_rate"]),
         "unit": _words(point, "UNITS")[:1],
         "labels": _words(point, "LABELS") + _words(point, "LABELS2"),
@@ -43,12 +43,13 @@ def main(path: str, out: str) -> None:
         else 0,
         "plates": [],
     }
-    arrays = {"points": np.asarray(data["data"]["points"], dtype=float)[:3]}
+    arrays: dict[str, np.ndarray] = {"points": np.asarray(data["data"]["points"], dtype=float)[:3]}
     for k, plate in enumerate(data["data"].get("platform", [])):
         about["plates"].append([str(plate[f"unit_{word}"]).strip() for word in ("force", "moment", "position")])
         for word in ("force", "moment", "corners"):
             arrays[f"{word}{k}"] = np.asarray(plate[word], dtype=float)
-    np.savez(out, about=np.array(json.dumps(about)), **arrays)
+    arrays["about"] = np.array(json.dumps(about))
+    np.savez(out, **arrays)  # type: ignore[arg-type]
 
 
 def _words(group: Any, name: str) -> list[str]:

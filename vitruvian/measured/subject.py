@@ -165,8 +165,8 @@ def segment_lengths(trial: Trial, goals: Goals, body: Body, q: Array) -> dict[st
     at = {name: k for k, name in enumerate(goals.names[: len(goals.point_bone)])}
     out = {}
     for name, (near, far) in ends.items():
-        pairs = [(near.replace("?", x), far.replace("?", x)) for x in ("LR" if trial.segments is None else "lr")]
-        pairs = [(at[a], at[b]) for a, b in dict.fromkeys(pairs) if a in at and b in at]
+        named = [(near.replace("?", x), far.replace("?", x)) for x in ("LR" if trial.segments is None else "lr")]
+        pairs = [(at[a], at[b]) for a, b in dict.fromkeys(named) if a in at and b in at]
         if pairs:
             both = [
                 float(np.mean([np.nanmedian(np.linalg.norm(x[:, b] - x[:, a], axis=1)) for a, b in pairs]))
