@@ -7,18 +7,20 @@ shoulder is a spline.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import numpy as np
 
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
+from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
-from vitruvian.anatomy.tables import BoneRow, CoordinateRow, Tables, load_tables, mirrored
+from vitruvian.anatomy.tables import PATHS, BoneRow, CoordinateRow, MuscleRow, PointRow, Tables, load_tables, mirrored
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.muscle import LinearHill, MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.muscle import Cylinder, LinearHill, MuscleBuilder, MuscleModel, lengths
+from vitruvian.muscle.wrapping import carrier_frame
+from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder
 from vitruvian.skeleton.joints import Ball, Fixed, Free, Joint, Revolute, Universal
 from vitruvian.spatial import exp_so3, quaternion_from_rotation
 
@@ -26,9 +28,10 @@ Array = np.ndarray
 STOP_DAMPING = 0.01  # [s] of a joint stop, times its stiffness
 CHOICES = {
     "feet": ("hinge", "universal"),
-    "shoulder": ("fixed", "spline"),
+    "shoulder": ("fixed", "rhythm", "spline"),
     "knee": ("hinge", "spline"),
     "pelvis": ("free", "fixed"),
+    "paths": PATHS,
 }
 
 
@@ -36,16 +39,20 @@ def human(
     parameters: str = "corrected",
     *,
     feet: str = "hinge",
-    shoulder: str = "fixed",
+    shoulder: str = "rhythm",
     knee: str = "hinge",
     pelvis: str = "free",
+    paths: str | None = None,
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
-    knee may be spline joints (Lee 6.5); height [m] and mass [kg] scale it, one alone keeps its shape."""
+    knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
+    (the printed parameters have these alone); height [m] and mass [kg] scale it, one alone keeps its shape."""
     options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis}
+    if paths is not None:
+        options["paths"] = paths
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
 
@@ -96,7 +103,7 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {"feet": "hinge", "shoulder": "fixed", "knee": "hinge", "pelvis": "fixed"} | options
+    merged = {"feet": "hinge", "shoulder": "rhythm", "knee": "hinge", "pelvis": "fixed"} | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -106,8 +113,10 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
             raise unknown_name("option", key, CHOICES)
         if value not in CHOICES[key]:
             raise unknown_name(key, str(value), CHOICES[key])
-    tables = scaled(mirrored(load_tables(parameters)), scale)
+    options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
+    tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
     spline = options["shoulder"] == "spline"
+    apart = tables.bones
     if not spline:
         tables = _merge_scapulas(tables)
     kept = {b.name: b for b in tables.bones.values() if keep(b)}
@@ -142,28 +151,13 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
                 0.0,
             )
     skeleton = builder.build()
-    muscles = MuscleBuilder(skeleton)
-    chains = skeleton.supports
-    for m in tables.muscles.values():
-        owners = [clavicle_or_scapula(p, kept) if spline else p.bone.replace("Cs_", "Cla_") for p in m.points]
-        if not all(b in kept for b in owners):
-            continue
-        reach = np.array([chains[skeleton.index(b)] for b in owners])
-        if not (reach.any(axis=0) & ~reach.all(axis=0)).any():
-            continue  # crosses no joint that moves
-        points = [(b, p.position - kept[b].joint) for b, p in zip(owners, m.points)]
-        length = float(np.linalg.norm(np.diff([p.position for p in m.points], axis=0), axis=1).sum())
-        try:
-            element = LinearHill.from_pcsa(m.pcsa, length, strength=m.strength, passive=m.passive)
-        except InputError as error:
-            raise InputError(f"muscle '{m.name}': {error}") from None
-        muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa)
+    muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], scale)
     bones = {**kept, **fingers}
     order = skeleton.names
     return Body(
         name=name,
         skeleton=skeleton,
-        muscles=muscles.build(),
+        muscles=muscles,
         driven=np.array([d for b in order for d in driven.get(b, [])], dtype=bool),
         coordinate_names=tuple(c for b in order for c in labels.get(b, [])),
         bone_part=np.array([_part_of(bones[b]) for b in order]),
@@ -173,6 +167,63 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         scale=scale.length,
         notes=tuple(f"{c.row} {c.field}: {c.reason}" for c in tables.corrections),
     )
+
+
+def _muscles(
+    tables: Tables, skeleton: Skeleton, kept: dict[str, BoneRow], apart: dict[str, BoneRow], shoulder: str, scale: Scale
+) -> MuscleModel:
+    """All muscles whose bones are kept and which cross a joint that moves, at rest in the default pose.
+
+    apart: all bones, clavicle and scapula not yet one."""
+    carriers = [*patellas(kept, scale.length), *(scapulas(kept) if shoulder == "rhythm" else ())]
+    under = {c.name: (carrier_frame(c)[:3, 3], c.base, c.driver) for c in carriers}
+    chains = skeleton.supports
+    rows: list[tuple[MuscleRow, list, list]] = []
+    for m in tables.muscles.values():
+        owners = [_owner(p, kept, apart, shoulder, under) for p in m.points]
+        if not all(b in kept or b in under for b in owners):
+            continue
+        bases = [under[b][1] if b in under else b for b in owners]
+        moved_by = bases + [under[b][2] for b in owners if b in under]
+        reach = np.array([chains[skeleton.index(b)] for b in moved_by])
+        if not (reach.any(axis=0) & ~reach.all(axis=0)).any():
+            continue  # crosses no joint that moves
+        points = []
+        for owner, base, p in zip(owners, bases, m.points):
+            local = p.position - kept[base].joint
+            points.append((owner, local - under[owner][0] if owner in under else local))
+        cylinders = [
+            Cylinder(w.segment, w.bone, tuple(w.centre - kept[w.bone].joint), tuple(w.axis), tuple(w.side), w.radius)
+            for w in m.wraps
+        ]
+        rows.append((m, points, cylinders))
+    poses = np.tile(np.eye(4), (skeleton.n_bones, 1, 1))  # of the default pose: all frames are parallel
+    for name, bone in kept.items():
+        poses[skeleton.index(name), :3, 3] = bone.joint
+    lines = MuscleBuilder(skeleton, carriers=carriers)
+    for m, points, cylinders in rows:
+        lines.add_muscle(m.name, points, LinearHill(1.0, 1.0), cylinders=cylinders)
+    rest = lengths(lines.build(), poses)
+    muscles = MuscleBuilder(skeleton, carriers=carriers)
+    for (m, points, cylinders), length in zip(rows, rest):
+        try:
+            element = LinearHill.from_pcsa(m.pcsa, float(length), strength=m.strength, passive=m.passive)
+        except InputError as error:
+            raise InputError(f"muscle '{m.name}': {error}") from None
+        muscles.add_muscle(
+            m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa, cylinders=cylinders
+        )
+    return muscles.build()
+
+
+def _owner(p: PointRow, kept: dict[str, BoneRow], apart: dict[str, BoneRow], shoulder: str, under: Container) -> str:
+    """The bone or carrier that a point of a path moves with."""
+    if not p.bone.startswith("Cs_"):
+        return p.bone
+    if shoulder == "spline":
+        return clavicle_or_scapula(p, kept)
+    own = clavicle_or_scapula(p, apart) if shoulder == "rhythm" else ""
+    return own if own in under else p.bone.replace("Cs_", "Cla_")
 
 
 def _joint(bone: BoneRow, options: dict) -> Joint:

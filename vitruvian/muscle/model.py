@@ -191,7 +191,8 @@ class MuscleBuilder:
         pcsa = element.f_max / SPECIFIC_TENSION if pcsa is None else pcsa
         if not (pcsa >= 0 and np.isfinite(pcsa)):
             raise InputError(f"muscle '{name}': PCSA must be positive, got {pcsa:g} m^2")
-        if not any(self._segment(a, b) for a, b in itertools.pairwise(bones)):
+        gears = [(self._names.index(c.base), self._names.index(c.driver)) for c in map(self._carriers.__getitem__, riding[riding >= 0])]
+        if not any(self._segment(a, b) for a, b in [*itertools.pairwise(bones), *gears]):
             where = " and ".join(self._names[b] for b in dict.fromkeys(bones))
             raise InputError(f"muscle '{name}' crosses no joint that moves: all its points are on {where}")
         for c in cylinders:
