@@ -70,10 +70,14 @@ HAND = [
     ("vastus_01", 1, "set", "Pat", (127, -104, 554.6), EXACT, "base of the patella"),
     ("vastus_02", 2, "set", "Pat", (137, -104, 552), EXACT, "upper lateral edge of the patella"),
     ("vastus_03", 2, "set", "Pat", (117, -104, 552), EXACT, "upper medial edge of the patella"),
-    # elbow and wrist
+    # shoulder, elbow and wrist
+    ("biceps_brachii_01", 1, "set", "Hu", (238, 14, 1577), EXACT, "in the groove of the humerus, below its head"),
+    ("subscapularis_01", 0, "set", "Cs", (84, 88, 1575), EXACT, "upper third of the blade, below its spine"),
+    ("subscapularis_01", 2, "set", "Hu", (207.1, -2.6, 1574), EXACT, "lesser tubercle"),
     ("triceps_brachii_03", 2, "drop", "", (), EXACT, "34 mm above the elbow's axis: no extension when straight"),
     ("triceps_brachii_01", 2, "drop", "", (), EXACT, "as the long head: the olecranon alone"),
     ("anconeus_01", 0, "set", "Hu", (463, 124, 1581), EXACT, "back of the lateral epicondyle; " + NEAR_AXIS),
+    ("pronator_03", 1, "set", "Rad", (545, 99, 1578), EXACT, "out of the radius, 4 mm off its surface at most"),
     ("pronator_02", 0, "set", "Hu", (452, 106, 1538), EXACT, "above the medial epicondyle; " + NEAR_AXIS),
     ("flexor_carpi_02", 0, "set", "Ha", (792, 97, 1543), EXACT, "into the palm; " + NEAR_AXIS),
     ("extensor_carpi_02", 2, "drop", "", (), EXACT, "via on the hand, on the wrong side of the wrist's axis"),
@@ -86,10 +90,10 @@ HAND = [
     ("palmaris_longus_01", 2, "set", "Ha", (800, 101, 1568), EXACT, "into the palm, 7 mm from the wrist's axis"),
     # hip
     *(
-        (f"iliopsoas_0{k}", 1, "set", "Pel", (x, -68, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS)
+        (f"iliopsoas_0{k}", 1, "set", "Pel", (x, -71, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS)
         for k, x in ((1, 80), (2, 79), (3, 82), (4, 84), (5, 86), (6, 88))
     ),
-    ("iliacus_01", 1, "set", "Pel", (90, -69, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS),
+    ("iliacus_01", 1, "set", "Pel", (90, -72, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS),
     # ends that lie on ligaments or fascia: kept as vias, carried on to bone
     ("external_internal_obliques_07", 0, "before", "Pel", (120.7, -104.3, 1096.1), EXACT, "inguinal ligament; " + TENDON),
     ("external_internal_obliques_08", 0, "before", "Pel", (25, -75, 985), EXACT, "inguinal ligament; " + TENDON),
@@ -104,6 +108,8 @@ HAND = [
     ("peroneus_02", 1, "after", "Fo", (186, -45, 12), EXACT, "under the cuboid; " + TENDON),
     ("peroneus_02", 1, "after", "Fo", (140, -110, 15), EXACT, "base of the first metatarsal, from below; " + TENDON),
 ]
+
+AS_THEY_ARE = ("pronator_02", "pronator_03", "pronator_01", "supinator_01")  # a via near the forearm's axis reverses them
 
 KNEE, ELBOW, WRIST = (0.9963, -0.0302, 0.0805), (-0.1399, 0.04, -0.9894), (0.0, 0.0, 1.0)
 BACK, FRONT = (0, 1, 0), (0, -1, 0)
@@ -199,7 +205,30 @@ def by_hand() -> dict[str, Path_]:
         sign = 1.0 if (far.at - near.at) @ np.cross(axis, side) > 0 else -1.0
         axis = tuple(sign * a for a in np.array(axis, float))
         out[muscle].wraps.append((near, far, bone, centre, axis, side, radius, why))
+    for muscle, gone, (segment, bone, centre, axis, side, radius) in FITTED:
+        path = out[muscle]
+        path.points = [p for p in path.points if p.origin not in gone]
+        path.dropped += [(k, "medium", "a via in front of the shoulder: a cylinder instead") for k in gone]
+        near, far = path.points[segment], path.points[segment + 1]
+        path.wraps.append((near, far, bone, centre, axis, side, radius, "humeral head"))
     return out
+
+
+# Found by docs/make_cylinders.py for the shoulder: no bone pierced, no sign that people's muscles do not change.
+# muscle, points of the corrected path that go, (segment of what is left, bone, centre, axis, side, radius)
+FITTED = [
+    ("deltoid_01", (1,), (0, 'Hu', (195.4, 17.2, 1569.0), (-0.586, 0.494, 0.642), (-0.12, -0.84, 0.53), 29.7)),
+    ("deltoid_02", (), (0, 'Cla', (202.9, 23.4, 1559.5), (0.728, 0.098, 0.679), (-0.02, -0.99, 0.16), 18.0)),
+    ("deltoid_03", (1,), (0, 'Cla', (204.8, 33.6, 1559.8), (-0.674, 0.379, -0.634), (0.72, 0.52, -0.46), 19.3)),
+    ("infraspinatus_01", (), (0, 'Cla', (194.7, 32.8, 1552.5), (0.513, 0.273, -0.814), (0.48, 0.69, 0.54), 36.0)),
+    ("teres_minor_01", (), (0, 'Hu', (198.8, 33.8, 1559.7), (0.834, -0.147, -0.533), (-0.37, 0.57, -0.73), 26.9)),
+    ("coracobrachialis_01", (1,), (0, 'Hu', (213.5, 26.3, 1560.1), (0.938, 0.297, 0.181), (0.35, -0.82, -0.45), 17.2)),
+    ("subscapularis_01", (1,), (0, 'Cla', (200.8, 24.2, 1558.5), (-0.783, 0.206, 0.587), (-0.49, -0.78, -0.38), 30.3)),
+    ("subscapularis_02", (1,), (0, 'Cla', (200.8, 24.2, 1558.5), (-0.783, 0.206, 0.587), (-0.49, -0.78, -0.38), 30.3)),
+    ("subscapularis_03", (1,), (0, 'Cla', (190.8, 25.2, 1573.1), (-0.509, 0.597, 0.62), (0.19, 0.78, -0.59), 36.0)),
+    ("pectoralis_major_01", (1,), (0, 'Cla', (203.4, 22.2, 1567.1), (0.557, 0.575, 0.6), (0.56, -0.79, 0.23), 32.7)),
+    ("biceps_brachii_01", (), (0, 'Hu', (205.7, 19.2, 1577.3), (0.117, 0.241, 0.963), (0.78, -0.62, 0.06), 30.0)),
+]
 
 
 def write(paths: dict[str, Path_]) -> None:
@@ -285,7 +314,7 @@ def string_out(paths: dict[str, Path_], clearance: Clearance) -> list[str]:
     q = body.default_q
     frames = {n: transform(np.eye(3), T[:3, 3]) for n, T in clearance.frames(q).items() if n in clearance.fields}
     done = []
-    for muscle in sorted({p.muscle[:-2] for p in clearance.of(body).pierces(q)}):
+    for muscle in sorted({p.muscle[:-2] for p in clearance.of(body).pierces(q)} - set(AS_THEY_ARE)):
         path = paths[muscle].copy()
         fixed = {id(p) for w in path.wraps for p in w[:2]}
         deep = 0.0
@@ -325,13 +354,13 @@ def string_out(paths: dict[str, Path_], clearance: Clearance) -> list[str]:
 def static(paths: dict[str, Path_], clearance: Clearance, log=print) -> dict[str, Path_]:
     """`string_out`, kept for each muscle if it gets better and no moment arm moves by more than the bone is thick."""
     before, _ = _judge(clearance, None)
+    trunk = _trunk()
     trial = {m: p.copy() for m, p in paths.items()}
     done = string_out(trial, clearance)
     write(trial)
     now, _ = _judge(clearance, before, room=0.016)
-    trunk = {n for n, m in load_tables().muscles.items() if m.region in ("trunk", "head_neck")}
     for muscle in done:
-        if now[muscle][0] > 0.9 * before[muscle][0] or now[muscle][1] > (3.0 if muscle in trunk else 1.0):
+        if now[muscle][0] > 0.9 * before[muscle][0] or now[muscle][1] > (5.0 if muscle in trunk else 1.0):
             log(f"{muscle}: {1e3 * before[muscle][0]:.0f} -> {1e3 * now[muscle][0]:.0f} mm, arms {now[muscle][1]:.1f}: left")
             trial[muscle] = paths[muscle]
     write(trial)
@@ -380,15 +409,23 @@ def pushed(clearance: Clearance, bone: str, at: np.ndarray, more: float):
     return at if here > 0 else None
 
 
+def _trunk() -> set[str]:
+    """Muscles of trunk and neck: short lines between ribs and vertebrae, whose arms change with every via."""
+    return {n for n, m in load_tables().muscles.items() if m.region in ("trunk", "head_neck")}
+
+
 def out_of_bone(paths: dict[str, Path_], clearance: Clearance, rounds: int, best=None, log=print) -> dict[str, Path_]:
     """Add or move vias until no path is deeper in bone than it must be."""
     tried: set[tuple] = set()
+    trunk = _trunk()
     write(paths)
     best, found = _judge(clearance, None) if best is None else best
     for n in range(rounds):
         trial = {m: p.copy() for m, p in paths.items()}
         asked = {}
         for muscle, pierces in found.items():
+            if muscle in AS_THEY_ARE:
+                continue
             change = _candidate(muscle, trial[muscle], pierces, clearance, tried)
             if change:
                 asked[muscle] = change
@@ -398,7 +435,7 @@ def out_of_bone(paths: dict[str, Path_], clearance: Clearance, rounds: int, best
         now, after = _judge(clearance, best)
         kept = 0
         for muscle in asked:
-            worse = now[muscle][0] > 0.96 * best[muscle][0] or now[muscle][1] > 1.0
+            worse = now[muscle][0] > 0.96 * best[muscle][0] or now[muscle][1] > (5.0 if muscle in trunk else 1.0)
             if worse:
                 trial[muscle] = paths[muscle]
                 continue
@@ -474,7 +511,7 @@ def main() -> None:
     body = human()
     clearance = Clearance(body)
     clearance.rest = {n: T[:3, 3] for n, T in clearance.frames(body.default_q).items()}
-    put_ends_on_bone(paths, Surfaces(body))
+    put_ends_on_bone(paths, Surfaces(human(shoulder="fixed")))
     write(paths)
     paths = static(paths, clearance)
     out_of_bone(paths, clearance, 20)

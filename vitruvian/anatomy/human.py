@@ -1,4 +1,5 @@
-"""The human body of Lee 2008, chapter 5: 75 moving bones, 28 finger bones, 846 muscles; and parts of it.
+"""The human body of Lee 2008, chapter 5: 75 moving bones, 28 finger bones, 846 muscles (and 14 that the tables lack);
+and parts of it.
 
 `human()` is the whole; `neck()`, `arm(side)`, `torso()`, `legs()` and `upper_body()` move only their own joints, the
 rest of the bones that their muscles need standing still. Clavicle and scapula are one bone (Lee 5.1.1) unless the
@@ -18,7 +19,7 @@ from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
 from vitruvian.anatomy.tables import PATHS, BoneRow, CoordinateRow, MuscleRow, PointRow, Tables, load_tables, mirrored
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.muscle import Cylinder, LinearHill, MuscleBuilder, MuscleModel, lengths
+from vitruvian.muscle import Carrier, Cylinder, LinearHill, MuscleBuilder, MuscleModel, lengths
 from vitruvian.muscle.wrapping import carrier_frame
 from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder
 from vitruvian.skeleton.joints import Ball, Fixed, Free, Joint, Revolute, Universal
@@ -39,7 +40,7 @@ def human(
     parameters: str = "corrected",
     *,
     feet: str = "hinge",
-    shoulder: str = "rhythm",
+    shoulder: str | None = None,
     knee: str = "hinge",
     pelvis: str = "free",
     paths: str | None = None,
@@ -49,10 +50,10 @@ def human(
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
-    (the printed parameters have these alone); height [m] and mass [kg] scale it, one alone keeps its shape."""
-    options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis}
-    if paths is not None:
-        options["paths"] = paths
+    (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
+    usual for wrapped paths, "fixed" does not; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths}
+    options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
 
@@ -103,7 +104,7 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {"feet": "hinge", "shoulder": "rhythm", "knee": "hinge", "pelvis": "fixed"} | options
+    merged = {"feet": "hinge", "knee": "hinge", "pelvis": "fixed"} | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -114,6 +115,7 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         if value not in CHOICES[key]:
             raise unknown_name(key, str(value), CHOICES[key])
     options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
+    options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
     tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
     spline = options["shoulder"] == "spline"
     apart = tables.bones
@@ -151,7 +153,9 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
                 0.0,
             )
     skeleton = builder.build()
-    muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], scale)
+    riding = patellas(kept, scale.length) if options["paths"] == "wrapped" else []
+    riding += scapulas(kept) if options["shoulder"] == "rhythm" else []
+    muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], riding)
     bones = {**kept, **fingers}
     order = skeleton.names
     return Body(
@@ -170,12 +174,16 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
 
 
 def _muscles(
-    tables: Tables, skeleton: Skeleton, kept: dict[str, BoneRow], apart: dict[str, BoneRow], shoulder: str, scale: Scale
+    tables: Tables,
+    skeleton: Skeleton,
+    kept: dict[str, BoneRow],
+    apart: dict[str, BoneRow],
+    shoulder: str,
+    carriers: list[Carrier],
 ) -> MuscleModel:
     """All muscles whose bones are kept and which cross a joint that moves, at rest in the default pose.
 
     apart: all bones, clavicle and scapula not yet one."""
-    carriers = [*patellas(kept, scale.length), *(scapulas(kept) if shoulder == "rhythm" else ())]
     under = {c.name: (carrier_frame(c)[:3, 3], c.base, c.driver) for c in carriers}
     chains = skeleton.supports
     rows: list[tuple[MuscleRow, list, list]] = []

@@ -12,7 +12,7 @@ length S and the excess E = W - S,
 
     length = S + E²/(E + E₀),   d length = (1 - w) dS + w dW,   w = 1 - (E₀/(E + E₀))²,
 
-which is C² at lift-off. An end nearer to the axis than r makes the cylinder give way to 0.97 of that distance, which
+which is C² at lift-off; E₀ = 0.004 r, 0.1 mm for a knee. An end nearer to the axis than r makes the cylinder give way to 0.97 of that distance, which
 counts in dW too (∂W/∂r = θ p/W).
 
 **Carrier.** A frame without mass and without a coordinate of its own: its place in the bone `base` is a curve of one
@@ -34,7 +34,7 @@ from scipy.interpolate import CubicSpline
 from vitruvian.errors import InputError
 
 Array = np.ndarray
-SOFT = 1e-4  # E₀ [m]
+SOFT = 0.004  # E₀ over the radius
 GIVE = 0.97  # of an end's distance from the axis, beyond which a cylinder gives way
 ARC = 6  # points that are drawn for a segment with a cylinder, beside its ends
 TURN, RISE = 0, 1
@@ -219,9 +219,9 @@ def bend(wraps, poses, points, lines, length):
         W = np.sqrt(plane * plane + rise * rise)
         dx, dy = b[0] - a[0], b[1] - a[1]
         S = np.sqrt(dx * dx + dy * dy + rise * rise)
-        E = max(W - S, 0.0)
-        length[wraps.muscle[j]] += E * E / (E + SOFT)
-        share = SOFT / (E + SOFT)
+        E, soft = max(W - S, 0.0), SOFT * wraps.radius[j]
+        length[wraps.muscle[j]] += E * E / (E + soft)
+        share = soft / (E + soft)
         w = 1.0 - share * share
         for k in range(6):
             lines[wraps.segment[j], k] *= 1.0 - w
