@@ -90,10 +90,12 @@ HAND = [
     ("palmaris_longus_01", 2, "set", "Ha", (800, 101, 1568), EXACT, "into the palm, 7 mm from the wrist's axis"),
     # hip
     *(
-        (f"iliopsoas_0{k}", 1, "set", "Pel", (x, -71, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS)
-        for k, x in ((1, 80), (2, 79), (3, 82), (4, 84), (5, 86), (6, 88))
+        (f"iliopsoas_0{k}", 1, "set", "Pel", (x, y, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS)
+        for k, x, y in ((1, 80, -72), (2, 79, -75), (3, 82, -71), (4, 84, -71), (5, 86, -71), (6, 88, -71))
     ),
+    ("iliopsoas_02", 2, "before", "Fe", (117.9, -12, 929.4), EXACT, "in front of the lesser trochanter"),
     ("iliacus_01", 1, "set", "Pel", (90, -72, 1050), EXACT, "on the pelvic brim; " + NEAR_AXIS),
+    ("multifidus_26", 2, "drop", "", (), EXACT, "via of L5 inside the pelvis"),
     # ends that lie on ligaments or fascia: kept as vias, carried on to bone
     ("external_internal_obliques_07", 0, "before", "Pel", (120.7, -104.3, 1096.1), EXACT, "inguinal ligament; " + TENDON),
     ("external_internal_obliques_08", 0, "before", "Pel", (25, -75, 985), EXACT, "inguinal ligament; " + TENDON),
@@ -145,6 +147,13 @@ WRAPS = [
             ("flexor_digitorum_superficialis_02", 1, "Ul", FRONT, 12),
             ("flexor_digitorum_superficialis_03", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_04", 1, "Rad", FRONT, 12), ("palmaris_longus_01", 1, "Ul", FRONT, 13),
+        )
+    ),
+    *(
+        (m, k, rib, (x, y, 1450.0), (0, 0, 1), (0.6, 0.8, 0), r, "chest wall under the serratus anterior")
+        for m, k, rib, x, y, r in (
+            ("serratus_anterior_05", 2, "Rb6", 80.0, 18.0, 64), ("serratus_anterior_06", 2, "Rb7", 80.0, 20.0, 65),
+            ("serratus_anterior_07", 0, "Rb8", 75.0, 5.0, 68),
         )
     ),
     *(
@@ -435,7 +444,7 @@ def out_of_bone(paths: dict[str, Path_], clearance: Clearance, rounds: int, best
         now, after = _judge(clearance, best)
         kept = 0
         for muscle in asked:
-            worse = now[muscle][0] > 0.96 * best[muscle][0] or now[muscle][1] > (5.0 if muscle in trunk else 1.0)
+            worse = now[muscle][0] > 0.98 * best[muscle][0] or now[muscle][1] > (5.0 if muscle in trunk else 1.0)
             if worse:
                 trial[muscle] = paths[muscle]
                 continue
@@ -483,7 +492,7 @@ def _judge(clearance: Clearance, before, room: float = 0.004):
 def _candidate(muscle: str, path: Path_, pierces: list, clearance: Clearance, tried: set) -> bool:
     """Change the path by one via; False if nothing new is left to try."""
     for name, p in sorted(pierces, key=lambda x: -x[1].depth):
-        for more in (2.5, 4.5):
+        for more in (2.5, 4.5, 7.0):
             key = (muscle, p.bone, *np.round(200 * p.at).astype(int), more)  # to 5 mm
             if key in tried:
                 continue
