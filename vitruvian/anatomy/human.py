@@ -188,7 +188,8 @@ def _muscles(
     chains = skeleton.supports
     rows: list[tuple[MuscleRow, list, list]] = []
     for m in tables.muscles.values():
-        owners = [_owner(p, kept, apart, shoulder, under) for p in m.points]
+        rides = shoulder == "rhythm" and any(p.bone[:-2] in ("Hu", "Ul", "Rad") for p in m.points)
+        owners = [_owner(p, kept, apart, shoulder, under if rides else ()) for p in m.points]
         if not all(b in kept or b in under for b in owners):
             continue
         bases = [under[b][1] if b in under else b for b in owners]
@@ -218,9 +219,7 @@ def _muscles(
             element = LinearHill.from_pcsa(m.pcsa, float(length), strength=m.strength, passive=m.passive)
         except InputError as error:
             raise InputError(f"muscle '{m.name}': {error}") from None
-        muscles.add_muscle(
-            m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa, cylinders=cylinders
-        )
+        muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa, cylinders=cylinders)
     return muscles.build()
 
 

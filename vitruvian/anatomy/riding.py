@@ -1,8 +1,8 @@
 """Bones without a joint of their own that ride on another one: the patella, and by option the scapula.
 
 The patella's base rides in the femur's groove by a curve of the knee's flexion (`patella.csv`), the quadriceps ends on
-it, and its pull turns the tibia as the curve says (`muscle.wrapping`). Its slide along the groove is the integral of the
-quadriceps' moment arm. It turns by 0.65 of the flexion, as people's do (0.6 to 0.7).
+it, and its pull turns the tibia as the curve says (`muscle.wrapping`). Its slide along the groove is the integral of
+the quadriceps' moment arm. It turns by 0.65 of the flexion, as people's do (0.6 to 0.7).
 
 Scapulohumeral rhythm: with `shoulder="rhythm"` the scapula's attachments turn upward about the centre of the humeral
 head as the arm rises against the clavicle,
@@ -10,8 +10,9 @@ head as the arm rises against the clavicle,
     φ = ½ φ_max sin e,   e = elevation of the humerus from the horizontal,
 
 slowly at first, then about 1 degree for each 2 of the joint, as Inman et al. 1944 and McClure et al. 2001 measured.
-It is zero in the default pose (arms out), in which the tables and the bones' surfaces have it. Muscles of the scapula
-so raise and lower the arm. Mass and joint centre stay with the clavicle.
+It is zero in the default pose (arms out), in which the tables and the bones' surfaces have it. Only muscles that end on
+the arm feel it. Those from trunk to scapula stay with the clavicle: on a scapula without a joint of its own they would
+turn the arm as well, which no person's can. Mass and joint centre stay with the clavicle, too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from vitruvian.muscle.wrapping import RISE, TURN
 Array = np.ndarray
 PATELLA_TURN = 0.65  # of the knee's flexion (Nha et al. 2008, J Orthop Res 26:1067, about 0.6 to 0.7)
 
-UPWARD = np.radians(50.0)  # φ_max: turn of the scapula from the hanging to the raised arm, less what the clavicle brings
+UPWARD = np.radians(
+    50.0
+)  # φ_max: turn of the scapula from the hanging to the raised arm, less what the clavicle brings
 
 
 def patellas(bones: Mapping[str, BoneRow], scale: float) -> list[Carrier]:

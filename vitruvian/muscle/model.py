@@ -191,7 +191,10 @@ class MuscleBuilder:
         pcsa = element.f_max / SPECIFIC_TENSION if pcsa is None else pcsa
         if not (pcsa >= 0 and np.isfinite(pcsa)):
             raise InputError(f"muscle '{name}': PCSA must be positive, got {pcsa:g} m^2")
-        gears = [(self._names.index(c.base), self._names.index(c.driver)) for c in map(self._carriers.__getitem__, riding[riding >= 0])]
+        gears = [
+            (self._names.index(c.base), self._names.index(c.driver))
+            for c in map(self._carriers.__getitem__, riding[riding >= 0])
+        ]
         if not any(self._segment(a, b) for a, b in [*itertools.pairwise(bones), *gears]):
             where = " and ".join(self._names[b] for b in dict.fromkeys(bones))
             raise InputError(f"muscle '{name}' crosses no joint that moves: all its points are on {where}")
@@ -208,7 +211,7 @@ class MuscleBuilder:
         self._rows.append(_Muscle(name, group or name, region, element, weight, pcsa, *path))
 
     def build(self) -> MuscleModel:
-        names, groups, regions, elements, weight, pcsa, bones, locals_, cylinders, riding = (
+        names, groups, regions, elements, weight, pcsa, bones, locals_, cylinders, carried = (
             zip(*self._rows) if self._rows else ((),) * len(_Muscle._fields)
         )
         offsets = np.cumsum([0, *(len(b) for b in bones)]).astype(np.int64)
@@ -217,7 +220,7 @@ class MuscleBuilder:
             for i, (a, b) in enumerate(itertools.pairwise(path)):
                 rows.add(m, self._segment(a, b), int(offsets[m]) + i, int(offsets[m]) + i + 1)
         wraps = self._wraps(cylinders, bones, offsets, rows)
-        riding = np.concatenate(riding).astype(np.int64) if riding else np.zeros(0, np.int64)
+        riding = np.concatenate(carried).astype(np.int64) if carried else np.zeros(0, np.int64)
         local = np.concatenate(locals_) if locals_ else np.zeros((0, 3))
         carriers = self._carry(riding, local, rows)
         row_start, columns, start, entry, sign = rows.sparse(len(names))
@@ -248,17 +251,17 @@ class MuscleBuilder:
     def _wraps(self, cylinders: Sequence, bones: Sequence, offsets: Array, rows: _Rows) -> Wraps:
         """Lay out the cylinders of all muscles, and two rows for each: near end to cylinder, cylinder to far end."""
         out = []
-        for m, given in enumerate(cylinders):
+        for i, given in enumerate(cylinders):
             for c in given:
-                near, on = int(offsets[m]) + c.segment, self._names.index(c.bone)
-                a, b = bones[m][c.segment], bones[m][c.segment + 1]
-                row = rows.add(m, self._segment(a, on), near, -1)
-                rows.add(m, self._segment(on, b), -1, near + 1)
-                frame = cylinder_frame(f"muscle '{self._rows[m].name}'", c)
-                out.append((m, near - m, near, row, on, c.centre, frame, c.radius))
-        whole = [np.array([w[k] for w in out], np.int64) for k in range(5)]
+                first, obstacle = int(offsets[i]) + c.segment, self._names.index(c.bone)
+                a, b = bones[i][c.segment], bones[i][c.segment + 1]
+                line = rows.add(i, self._segment(a, obstacle), first, -1)
+                rows.add(i, self._segment(obstacle, b), -1, first + 1)
+                turned = cylinder_frame(f"muscle '{self._rows[i].name}'", c)
+                out.append((i, first - i, first, line, obstacle, c.centre, turned, c.radius))
+        m, segment, near, row, on = (np.array([w[k] for w in out], np.int64) for k in range(5))
         centre, frame = np.array([w[5] for w in out]).reshape(-1, 3), np.array([w[6] for w in out]).reshape(-1, 3, 3)
-        return Wraps(*whole, centre, frame, np.array([w[7] for w in out], float))
+        return Wraps(m, segment, near, row, on, centre, frame, np.array([w[7] for w in out], float))
 
     def _carry(self, riding: Array, local: Array, rows: _Rows) -> Carriers:
         """Lay out the carriers, and a row for each muscle that pulls on one."""

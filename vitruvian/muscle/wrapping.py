@@ -12,8 +12,8 @@ length S and the excess E = W - S,
 
     length = S + E²/(E + E₀),   d length = (1 - w) dS + w dW,   w = 1 - (E₀/(E + E₀))²,
 
-which is C² at lift-off; E₀ = 0.004 r, 0.1 mm for a knee. An end nearer to the axis than r makes the cylinder give way to 0.97 of that distance, which
-counts in dW too (∂W/∂r = θ p/W).
+which is C² at lift-off; E₀ = 0.004 r, 0.1 mm for a knee. An end nearer to the axis than r makes the cylinder give way
+to 0.97 of that distance, which counts in dW too (∂W/∂r = θ p/W).
 
 **Carrier.** A frame without mass and without a coordinate of its own: its place in the bone `base` is a curve of one
 number ρ of how the bone `driver` stands against it, either the turn about an axis (a patella on the femur, by the
@@ -264,7 +264,11 @@ def arcs(wraps, poses, points, offsets, curve_offsets, out):
                         x[2] = a[2] + z * (b[2] - a[2])
                     else:
                         f = (k + 1.0) / (ARC + 1.0)
-                        x[0], x[1], x[2] = (1 - f) * a[0] + f * b[0], (1 - f) * a[1] + f * b[1], (1 - f) * a[2] + f * b[2]
+                        x[0], x[1], x[2] = (
+                            (1 - f) * a[0] + f * b[0],
+                            (1 - f) * a[1] + f * b[1],
+                            (1 - f) * a[2] + f * b[2],
+                        )
                     for n in range(3):
                         out[o, n] = T[n, 3]
                         for q in range(3):

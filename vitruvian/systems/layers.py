@@ -146,7 +146,9 @@ def body_layers(
     activation: Callable[[Now], Array] = lambda now: now.state.activation,
     value: str = "activation",
 ) -> list[Layer]:
-    """Bones (with those that ride on others, such as the patella) and muscle lines. drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
+    """Bones (with those that ride on others, such as the patella) and muscle lines.
+
+    drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
     (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,)."""
 
     def shown() -> list[Mesh]:

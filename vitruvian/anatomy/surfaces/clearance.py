@@ -48,7 +48,8 @@ class Clearance:
             if name.endswith(other) or name[:-2].rpartition("_")[0]:  # other side; fingers
                 continue
             origin = vertices.min(axis=0) - BAND - CELL
-            shape = tuple(int(n) for n in np.ceil((np.ptp(vertices, axis=0) + 2 * BAND) / CELL).astype(int) + 3)
+            size = np.ceil((np.ptp(vertices, axis=0) + 2 * BAND) / CELL).astype(int) + 3
+            shape = (int(size[0]), int(size[1]), int(size[2]))
             vertices, faces = closed_mesh(vertices, faces, name=name, quiet=True)
             mesh = topology(faces, len(vertices), name)
             distance, _, box = mesh_distance(vertices, mesh, origin, CELL, shape, BAND)
