@@ -9,9 +9,11 @@ shoulder is a spline.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from dataclasses import replace
 
 import numpy as np
 
+from vitruvian.anatomy.architecture import with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.riding import patellas, scapulas
@@ -33,6 +35,7 @@ CHOICES = {
     "knee": ("hinge", "spline"),
     "pelvis": ("free", "fixed"),
     "paths": PATHS,
+    "muscles": ("documents", "rigid", "elastic"),
 }
 
 
@@ -44,6 +47,7 @@ def human(
     knee: str = "hinge",
     pelvis: str = "free",
     paths: str | None = None,
+    muscles: str = "documents",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -51,8 +55,9 @@ def human(
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
-    usual for wrapped paths, "fixed" does not; height [m] and mass [kg] scale it, one alone keeps its shape."""
-    given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths}
+    usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
+    "elastic": fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
     options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -104,7 +109,7 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {"feet": "hinge", "knee": "hinge", "pelvis": "fixed"} | options
+    merged = {"feet": "hinge", "knee": "hinge", "pelvis": "fixed", "muscles": "documents"} | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -158,7 +163,7 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
     muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], riding)
     bones = {**kept, **fingers}
     order = skeleton.names
-    return Body(
+    body = Body(
         name=name,
         skeleton=skeleton,
         muscles=muscles,
@@ -171,6 +176,11 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         scale=scale.length,
         notes=tuple(f"{c.row} {c.field}: {c.reason}" for c in tables.corrections),
     )
+    if options["muscles"] == "documents":
+        return body
+    areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
+    fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
+    return replace(body, muscles=fibres)
 
 
 def _muscles(
@@ -290,8 +300,6 @@ def _add_bone(
 
 def _merge_scapulas(tables: Tables) -> Tables:
     """Clavicle and scapula as one bone under the clavicle's name (Lee 5.1.1)."""
-    from dataclasses import replace
-
     bones = dict(tables.bones)
     for side in "lr":
         c, s = bones[f"Cla_{side}"], bones.pop(f"Sca_{side}")

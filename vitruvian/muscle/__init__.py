@@ -1,8 +1,8 @@
 """Line muscles: paths, force laws, activation dynamics, and what they do to the joints."""
 
 from vitruvian.muscle.activation import ActivationDynamics
-from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle
-from vitruvian.muscle.forces import ForceLaws, Tension, force_laws, tension, tension_into
+from vitruvian.muscle.elements import CurvedHill, Element, FibreTendon, LinearHill, SpringMuscle
+from vitruvian.muscle.forces import ForceLaws, Tension, fibre_lengths, force_laws, stored_energy, tension, tension_into
 from vitruvian.muscle.laws import ForceLaw, LawElement
 from vitruvian.muscle.model import MuscleBuilder, MuscleModel
 from vitruvian.muscle.paths import MomentArms, carrier_poses, lengths, moment_arms, path_curves, path_points
@@ -15,6 +15,7 @@ __all__ = [
     "CurvedHill",
     "Cylinder",
     "Element",
+    "FibreTendon",
     "ForceLaw",
     "ForceLaws",
     "LawElement",
@@ -25,6 +26,7 @@ __all__ = [
     "SpringMuscle",
     "Tension",
     "carrier_poses",
+    "fibre_lengths",
     "force_laws",
     "joint_damping",
     "joint_stiffness",
@@ -32,6 +34,7 @@ __all__ = [
     "moment_arms",
     "path_curves",
     "path_points",
+    "stored_energy",
     "tension",
     "tension_into",
 ]
