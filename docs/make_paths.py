@@ -80,7 +80,7 @@ HAND = [
     ("triceps_brachii_01", 2, "drop", "", (), EXACT, "as the long head: the olecranon alone"),
     ("anconeus_01", 0, "set", "Hu", (463, 124, 1581), EXACT, "back of the lateral epicondyle; " + NEAR_AXIS),
     ("pronator_03", 1, "set", "Rad", (545, 99, 1578), EXACT, "out of the radius, 4 mm off its surface at most"),
-    ("pronator_02", 0, "set", "Hu", (452, 106, 1538), EXACT, "above the medial epicondyle; " + NEAR_AXIS),
+    ("pronator_02", 0, "set", "Hu", (455.5, 108, 1536), EXACT, "above the medial epicondyle; " + NEAR_AXIS),
     ("flexor_carpi_02", 0, "set", "Ha", (792, 97, 1543), EXACT, "into the palm; " + NEAR_AXIS),
     ("extensor_carpi_02", 2, "drop", "", (), EXACT, "via on the hand, on the wrong side of the wrist's axis"),
     ("flexor_carpi_02", 0, "before", "Ha", (815, 112, 1543), EXACT, "base of the fifth metacarpal; " + TENDON),
