@@ -60,6 +60,11 @@ BEHIND = Cylinder(0, "thigh", (0, 0, -0.4), (1, 0, 0), (0, 1, 0), 0.025)
 IN_FRONT = Cylinder(1, "thigh", (0, 0.01, -0.4), (-1, 0, 0), (0, -1, 0), 0.045)
 PATHS = {
     "behind the knee": (FEMUR_TO_SHANK, [BEHIND], ()),
+    "round the far side, where it slips off": (
+        [("thigh", (0.0, -0.07, -0.34)), ("shank", (0.01, -0.06, -0.03))],
+        [Cylinder(0, "thigh", (0, 0, -0.4), (1, 0, 0), (0, 1, 0), 0.05)],
+        (),
+    ),
     "from the pelvis over a cap": (
         [("pelvis", (0.1, -0.05, 0.0)), ("thigh", (0.1, -0.06, -0.1)), ("cap", (0.01, 0.0, 0.02))],
         [IN_FRONT],

@@ -13,7 +13,9 @@ length S and the excess E = W - S,
     length = S + E²/(E + E₀),   d length = (1 - w) dS + w dW,   w = 1 - (E₀/(E + E₀))²,
 
 which is C² at lift-off; E₀ = 0.004 r, 0.1 mm for a knee. An end nearer to the axis than r makes the cylinder give way
-to 0.97 of that distance, which counts in dW too (∂W/∂r = θ p/W).
+to 0.97 of that distance, which counts in dW too (∂W/∂r = θ p/W). A path that would go round by more than 135 degrees
+slips off: its excess fades to nothing at 180, where the way round the other side would be as near, so that no pose
+makes a path jump.
 
 **Carrier.** A frame without mass and without a coordinate of its own: its place in the bone `base` is a curve of one
 number ρ of how the bone `driver` stands against it, either the turn about an axis (a patella on the femur, by the
@@ -36,6 +38,7 @@ from vitruvian.errors import InputError
 Array = np.ndarray
 SOFT = 0.004  # E₀ over the radius
 GIVE = 0.97  # of an end's distance from the axis, beyond which a cylinder gives way
+SLIP = np.radians(135.0)  # angle of contact beyond which a path slips off
 ARC = 6  # points that are drawn for a segment with a cylinder, beside its ends
 TURN, RISE = 0, 1
 
@@ -220,9 +223,10 @@ def bend(wraps, poses, points, lines, length):
         dx, dy = b[0] - a[0], b[1] - a[1]
         S = np.sqrt(dx * dx + dy * dy + rise * rise)
         E, soft = max(W - S, 0.0), SOFT * wraps.radius[j]
-        length[wraps.muscle[j]] += E * E / (E + soft)
-        share = soft / (E + soft)
-        w = 1.0 - share * share
+        extra, share = E * E / (E + soft), soft / (E + soft)
+        hold, slip = _hold(theta)
+        length[wraps.muscle[j]] += hold * extra
+        w = hold * (1.0 - share * share)
         for k in range(6):
             lines[wraps.segment[j], k] *= 1.0 - w
         # directions of both straight parts: along the tangents, climbing alike
@@ -235,6 +239,19 @@ def bend(wraps, poses, points, lines, length):
                 u1x, u1y = u1x - push * a[0] / max(d1, 1e-12), u1y - push * a[1] / max(d1, 1e-12)
             else:
                 u2x, u2y = u2x + push * b[0] / max(d2, 1e-12), u2y + push * b[1] / max(d2, 1e-12)
+        if slip != 0.0:  # ∂θ by both ends, and by the radius where it gives way
+            slip *= extra
+            inward1, inward2 = r / max(d1 * d1 * t1, 1e-18), r / max(d2 * d2 * t2, 1e-18)
+            u1x += slip * (-a[1] / (d1 * d1) + inward1 * a[0])
+            u1y += slip * (a[0] / (d1 * d1) + inward1 * a[1])
+            u2x += slip * (-b[1] / (d2 * d2) - inward2 * b[0])
+            u2y += slip * (b[0] / (d2 * d2) - inward2 * b[1])
+            if r < wraps.radius[j]:
+                give = slip * GIVE * (1.0 / t1 + 1.0 / t2)
+                if d1 <= d2:
+                    u1x, u1y = u1x - give * a[0] / d1, u1y - give * a[1] / d1
+                else:
+                    u2x, u2y = u2x + give * b[0] / d2, u2y + give * b[1] / d2
         _line(T, F, u1x, u1y, climb, points[i], lines[row])
         _line(T, F, u2x, u2y, climb, points[i + 1], lines[row + 1])
 
@@ -303,13 +320,16 @@ def _tangents(a, b, d1, d2, r):
         theta -= 2.0 * np.pi
     while theta <= -np.pi:
         theta += 2.0 * np.pi
-    if theta < 0.0:
-        dx, dy = b[0] - a[0], b[1] - a[1]
-        wrong = dy * a[0] - dx * a[1] < 0.0  # the line passes the axis on the other side
-        along = -(a[0] * dx + a[1] * dy)
-        if wrong and 0.0 < along < dx * dx + dy * dy:
-            theta += 2.0 * np.pi
     return t1, t2, theta, phi1, phi2
+
+
+@nb.njit(cache=True, inline="always")
+def _hold(theta):
+    """Share of the contact that holds at an angle of contact, and its slope."""
+    s = (theta - SLIP) / (np.pi - SLIP)
+    if s <= 0.0:
+        return 1.0, 0.0
+    return 1.0 - s * s * (3.0 - 2.0 * s), -6.0 * s * (1.0 - s) / (np.pi - SLIP)
 
 
 @nb.njit(cache=True, inline="always")
