@@ -74,8 +74,8 @@ HAND = [
     # shoulder, elbow and wrist
     ("pectoralis_major_01", 0, "after", "Cs", (92, -62, 1597), EXACT, "over the second rib"),
     ("biceps_brachii_01", 1, "set", "Hu", (238, 14, 1577), EXACT, "in the groove of the humerus, below its head"),
-    ("subscapularis_01", 0, "set", "Cs", (84, 88, 1575), EXACT, "upper third of the blade, below its spine"),
-    ("subscapularis_01", 2, "set", "Hu", (207.1, -2.6, 1574), EXACT, "lesser tubercle"),
+    ("subscapularis_01", 0, "set", "Cs", (82.3, 91.0, 1564), EXACT, "upper third of the blade, below its spine"),
+    ("subscapularis_01", 2, "set", "Hu", (207.1, -2.6, 1572.6), EXACT, "lesser tubercle"),
     ("triceps_brachii_03", 2, "drop", "", (), EXACT, "34 mm above the elbow's axis: no extension when straight"),
     ("triceps_brachii_01", 2, "drop", "", (), EXACT, "as the long head: the olecranon alone"),
     ("anconeus_01", 0, "set", "Hu", (463, 124, 1581), EXACT, "back of the lateral epicondyle; " + NEAR_AXIS),
@@ -247,7 +247,7 @@ FITTED = [
     ("infraspinatus_01", (), (0, "Cla", (205.1, 37.2, 1559.0), (0.312, 0.366, -0.877), (0.46, 0.75, 0.48), 19.9)),
     ("teres_minor_01", (), (0, "Hu", (199.4, 32.9, 1563.0), (0.86, 0.302, -0.412), (-0.03, 0.83, 0.56), 18.4)),
     ("coracobrachialis_01", (1,), (0, "Hu", (212.4, 19.8, 1566.4), (0.958, 0.248, 0.144), (0.29, -0.83, -0.48), 17.7)),
-    ("subscapularis_01", (1,), (0, "Cla", (199.6, 19.5, 1567.2), (-0.799, 0.285, 0.53), (-0.55, -0.7, -0.45), 20.0)),
+    ("subscapularis_01", (1,), (0, "Cla", (197.0, 31.1, 1568.6), (-0.747, 0.231, 0.624), (-0.52, -0.79, -0.33), 28.3)),
     ("subscapularis_02", (1,), (0, "Cla", (197.0, 31.1, 1568.6), (-0.747, 0.231, 0.624), (-0.52, -0.79, -0.33), 28.3)),
     ("subscapularis_03", (1,), (0, "Hu", (200.0, 25.4, 1563.5), (-0.629, -0.683, 0.372), (0.13, -0.57, -0.81), 17.9)),
     (
