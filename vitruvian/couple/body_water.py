@@ -44,6 +44,8 @@ class BodyInWater:
     def __init__(self, stepper: BodyStepper, skin: MovingSkin):
         if stepper.held.any():
             raise InputError("a body in water needs a free pelvis")
+        if stepper.contact.contacts.shapes:
+            raise InputError("a body in water touches nothing: contacts are for bodies on land")
         self.stepper, self.skin, self.skeleton = stepper, skin, stepper.skeleton
         self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
         self.link_bones = np.asarray(skin.bones)
@@ -121,7 +123,7 @@ class Wading:
     def links(self, state: SwimmerState) -> Links:
         pose = self.pose()
         mobility = None if self._met is None else self._met.mobility(pose.jacobian)
-        return Links(pose.origins, pose.twists(state.v), mobility)
+        return Links(pose.origins, pose.twists(state.v), mobility, pose.rotations)
 
     def skins(self, state: SwimmerState) -> list[WetSurface]:
         pose, shape, faces = self.pose(), self.body.shape, self.skin.faces

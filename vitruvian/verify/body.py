@@ -42,6 +42,15 @@ from vitruvian.skeleton import (
     normalized,
     world_twists,
 )
+from vitruvian.verify._body_contact import (
+    contact_energy_balances,
+    falling_over_stays_out_of_the_ground,
+    falling_upright_stays_out_of_the_ground,
+    joints_stop_within_three_degrees,
+    lying_stays_out_of_the_ground,
+    neutral_angles_lie_within_their_range,
+    steps_of_contact_are_booked,
+)
 from vitruvian.verify._body_paths import (
     moment_arms_lie_in_published_bands,
     muscles_end_on_bone,
@@ -54,14 +63,21 @@ from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
+    "contact_energy_balances",
+    "falling_over_stays_out_of_the_ground",
+    "falling_upright_stays_out_of_the_ground",
+    "joints_stop_within_three_degrees",
+    "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
+    "neutral_angles_lie_within_their_range",
     "osim_equals_opensim",
     "paths_do_not_jump",
     "paths_stay_out_of_bone",
     "prime_movers_keep_their_sign",
     "raised_arm_pulls_down_by_60_newton_metres",
+    "steps_of_contact_are_booked",
 ]
 
 Array = np.ndarray
