@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vitruvian.anatomy.architecture import with_fibres
+from vitruvian.anatomy.architecture import with_digastric, with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.riding import patellas, scapulas
@@ -180,7 +180,7 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         return body
     areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
     fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
-    return replace(body, muscles=fibres)
+    return with_digastric(replace(body, muscles=fibres), options["muscles"], scale)
 
 
 def _muscles(
