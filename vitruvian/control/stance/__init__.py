@@ -5,6 +5,6 @@
 """
 
 from vitruvian.control.stance.control import Plan, Sensed, StanceControl, StanceGains, Wish
-from vitruvian.control.stance.plans import Follow, Jump, posture_weights, soles
+from vitruvian.control.stance.plans import Follow, Jump, Walk, posture_weights, soles
 
-__all__ = ["Follow", "Jump", "Plan", "Sensed", "StanceControl", "StanceGains", "Wish", "posture_weights", "soles"]
+__all__ = ["Follow", "Jump", "Plan", "Sensed", "StanceControl", "StanceGains", "Walk", "Wish", "posture_weights", "soles"]
