@@ -77,9 +77,7 @@ class Still:
 def test_standing_still_plans_the_weight_inside_the_friction_cones(standing):
     body, q = standing
     s = body.skeleton
-    control = StanceControl(
-        body, BodyStepper(s, body.muscles), Follow(body, Still(q, s.n_v), posture_weights(body))
-    )
+    control = StanceControl(body, BodyStepper(s, body.muscles), Follow(body, Still(q, s.n_v), posture_weights(body)))
     own = control.start(RNG)
     controls = control.act(own, body.at_rest(q), 0.0, 1 / 480)
     assert controls.asked == ("excitation",)  # no hand

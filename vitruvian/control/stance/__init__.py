@@ -7,4 +7,15 @@
 from vitruvian.control.stance.control import Plan, Sensed, StanceControl, StanceGains, Wish
 from vitruvian.control.stance.plans import Follow, Jump, Walk, posture_weights, soles
 
-__all__ = ["Follow", "Jump", "Plan", "Sensed", "StanceControl", "StanceGains", "Walk", "Wish", "posture_weights", "soles"]
+__all__ = [
+    "Follow",
+    "Jump",
+    "Plan",
+    "Sensed",
+    "StanceControl",
+    "StanceGains",
+    "Walk",
+    "Wish",
+    "posture_weights",
+    "soles",
+]

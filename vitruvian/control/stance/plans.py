@@ -138,7 +138,7 @@ class Walk:
     body: Body
     motion: Motion
     weight: Array
-    down: float = 0.015  # height of a sole in the motion [m] below which its foot stands
+    down: float = 0.007  # height of a sole in the motion [m] below which its foot stands
     spin_weight: float = 0.3
 
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
