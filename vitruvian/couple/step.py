@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numba as nb
 import numpy as np
@@ -56,15 +56,6 @@ class Resolver(Protocol):
 
     def resolve(self, matrix: Array, right: Array, dt: float) -> Array:
         """dv (n_free,) of A dv = right + its own impulses; A (n_free, n_free) by its lower triangle."""
-        ...
-
-
-@runtime_checkable
-class Remembers(Protocol):
-    """A contributor with a memory that the step moves on (fibre lengths)."""
-
-    def settle(self, system: System, gained: Array, book: Book | None) -> None:
-        """gained: change of the velocities (n_v,); book: for work within it, which bones do not see."""
         ...
 
 
@@ -109,10 +100,12 @@ class System:
         return out
 
     def settle(self, after: Array, book: Book | None = None) -> None:
-        """Let contributors with a memory take the step; after: the velocities at its end (n_v,)."""
+        """Let contributors with a memory (fibre lengths) take the step, by a method `settle(system, gained, book)`;
+        after: the velocities at its end (n_v,); book: for work within them, which bones do not see."""
         for one in self.contributors:
-            if isinstance(one, Remembers):
-                one.settle(self, after - self.v, book)
+            settle = getattr(one, "settle", None)
+            if settle is not None:
+                settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the
