@@ -14,6 +14,7 @@ RUNS = {
     "jump": (1.35, {}),
     "balance": (0.4, {}),
     "squat": (0.4, {}),
+    "walk": (0.1, {}),
     "tone": (0.8, {}),
     "twitch": (8.0, {}),
     "quick-release": (3.0, {}),

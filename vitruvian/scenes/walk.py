@@ -1,7 +1,7 @@
 """A captured walk by muscles on true contact, as far as it goes. No hand holds the pelvis.
 
-The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule of
-feet (`control.stance.plans.Walk`), forces of the ground inside friction cones, and contact as it is. It does not yet
+The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule
+of feet (`control.stance.plans.Walk`), forces of the ground inside friction cones, and contact as it is. It does not yet
 choose where to step, so what the clip's own steps do not catch it cannot catch: it walks a few steps, drifts aside and
 falls. How long it stayed up, how far it came and how often a foot came down are the result.
 

@@ -1,7 +1,7 @@
 """Standing, squatting, jumping, walking on the ground's true forces.
 
 `control`   from a plan's wish to activations; `solve` muscles and ground together
-`plans`     stand, follow a motion on both feet, jump
+`plans`     stand, follow a motion on both feet, jump, walk
 """
 
 from vitruvian.control.stance.control import Plan, Sensed, StanceControl, StanceGains, Wish

@@ -1,4 +1,4 @@
-"""Plans of a body on its feet: stand or follow a motion on both feet, jump."""
+"""Plans of a body on its feet: stand or follow a motion on both feet, jump, walk."""
 
 from __future__ import annotations
 
