@@ -27,8 +27,7 @@ from vitruvian.scenes._stance import (
     stance_world,
     steady_metrics,
 )
-from vitruvian.systems import BodySystem
-from vitruvian.systems.surroundings import Push
+from vitruvian.systems import BodySystem, Push
 from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 WAYS = {"front": (0.0, -1.0, 0.0), "back": (0.0, 1.0, 0.0), "left": (1.0, 0.0, 0.0), "right": (-1.0, 0.0, 0.0)}

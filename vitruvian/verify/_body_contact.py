@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from vitruvian.anatomy import body_contacts, human
@@ -171,7 +173,7 @@ def steps_of_contact_are_booked() -> Finding:
 @claim
 def a_push_is_balanced() -> Finding:
     """Pushed on the chest by 200 N for 0.1 s, the standing body is back within 30 mm after 1.5 s, by muscles alone."""
-    world = find("balance").build(scene_parameters(find("balance"), "draft", {}))
+    world: Any = find("balance").build(scene_parameters(find("balance"), "draft", {}))
     start = None
     while world.time < 2.5:
         world.advance(0.1)
@@ -186,7 +188,7 @@ def a_push_is_balanced() -> Finding:
 @claim
 def a_squat_needs_no_hand() -> Finding:
     """In a squat of 19 cm by muscles on true contact the centre of mass is within 20 mm of the height asked for."""
-    world = find("squat").build(scene_parameters(find("squat"), "draft", {}))
+    world: Any = find("squat").build(scene_parameters(find("squat"), "draft", {}))
     off = []
     low = np.inf
     while world.time < 2.0:
@@ -201,7 +203,7 @@ def a_squat_needs_no_hand() -> Finding:
 @claim
 def a_jumper_flies_a_parabola() -> Finding:
     """In the air the centre of mass of a jumping body falls at 9.81 m/s²: no hand holds it (relative error)."""
-    world = find("jump").build(scene_parameters(find("jump"), "draft", {}))
+    world: Any = find("jump").build(scene_parameters(find("jump"), "draft", {}))
     world.advance(0.97)
     s = world.simulation.skeleton
     times, heights = [], []
