@@ -43,6 +43,9 @@ from vitruvian.skeleton import (
     world_twists,
 )
 from vitruvian.verify._body_contact import (
+    a_jumper_flies_a_parabola,
+    a_push_is_balanced,
+    a_squat_needs_no_hand,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
     falling_upright_stays_out_of_the_ground,
@@ -63,6 +66,9 @@ from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
+    "a_jumper_flies_a_parabola",
+    "a_push_is_balanced",
+    "a_squat_needs_no_hand",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
     "falling_upright_stays_out_of_the_ground",
