@@ -51,6 +51,7 @@ class Patches:
     patches: tuple[Patch, ...]
     rest: tuple[Cut | None, ...]  # each skin of the mechanism without the covered links; None where nothing is left
     courant: float = COURANT
+    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what the window saw last
 
     @property
     def links(self) -> tuple[int, ...]:
