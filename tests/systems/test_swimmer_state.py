@@ -22,7 +22,7 @@ def parts():
 def made(parts, kind):
     body, skin, flesh = parts
     q = body.default_q.copy()
-    q[2] -= 1.2
+    q[2] -= 2.0 if kind == "patches" else 1.2  # the arms, out to the sides, are in the water
     water = pool(0.2, deep=2.4, size=(2.4, 2.4, 3.0)) if kind in ("simulated", "patches") else StillWater()
     return SwimmerSystem(
         body, skin, water=water, flesh=flesh if kind == "flesh" else None, q=q, drawn=False,

@@ -124,8 +124,9 @@ def _patch(
     near = connected(faces, inside[faces].any(axis=1) | mine, mine)
     solid = cut(f"{name} in its patch", skin.shape, near)
     alone = cut(name, skin.shape, mine)
+    x, y, z = (float(c) for c in corner)
     fine = Tank(
-        (int(shape[0]), int(shape[1]), int(shape[2])), cell, origin=tuple(corner), density=tank.density,
+        (int(shape[0]), int(shape[1]), int(shape[2])), cell, origin=(x, y, z), density=tank.density,
         gravity=(0.0, 0.0, 0.0), boundaries=dict.fromkeys(("x-", "x+", "y-", "y+", "z-", "z+"), "open"),
         free_surface=False, particles=0, advection=tank.advection, tolerance=tank.tolerance, body_detail=DETAIL,
         viscosity=tank.viscosity,
