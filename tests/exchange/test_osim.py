@@ -10,7 +10,7 @@ from vitruvian.anatomy import arm, human
 from vitruvian.errors import InputError
 from vitruvian.exchange import write_osim
 from vitruvian.exchange.agreement import osim_agreement, random_poses
-from vitruvian.exchange.osim import coordinate_names, coordinate_values, moment_arm_map
+from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
 from vitruvian.muscle import LinearHill, MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, difference, integrate
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
