@@ -12,6 +12,7 @@ end, and rest is not asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,7 @@ scene = Scene(
         "pelvis": Parameter(
             "free", "free, or fixed so that only the upper body and legs give way", choices=("free", "fixed")
         ),
-        "steps": STEPS,
+        "steps": replace(STEPS, default=8),
     },
     qualities={"draft": {"steps": 8}, "standard": {}, "seed": {"steps": 64}},
 )

@@ -10,6 +10,7 @@ its size is reported beside body weight. The ground carries the feet by damped s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ scene = Scene(
     parameters={
         "motion": Parameter("jump", "key poses: a name or a .toml file"),
         "rate": Parameter(240.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
-        "steps": STEPS,
+        "steps": replace(STEPS, default=8),
     },
     qualities={"draft": {"steps": 8, "rate": 120.0}, "standard": {}, "seed": {"steps": 32, "rate": 480.0}},
 )
