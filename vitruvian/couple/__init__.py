@@ -15,7 +15,7 @@ from vitruvian.couple.flesh_follower import Follower
 from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.links import BoneLinks, Contacts
 from vitruvian.couple.muscle_flesh import FleshPull, MuscleFlesh, WrapState
-from vitruvian.couple.muscle_pull import MuscleLines, MusclePull
+from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, resting_fibres
 from vitruvian.couple.state import BodyState, SwimmerState
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
@@ -55,4 +55,5 @@ __all__ = [
     "Wading",
     "WrapState",
     "Wrenches",
+    "resting_fibres",
 ]

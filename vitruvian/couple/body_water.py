@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vitruvian.couple.muscle_pull import resting_fibres
 from vitruvian.couple.response import StepResponse
 from vitruvian.couple.skin_links import MovingSkin, SkinPose
 from vitruvian.couple.state import SwimmerState, water_book
@@ -55,6 +56,7 @@ class BodyInWater:
             q=np.array(q, float),
             v=np.zeros(s.n_v) if v is None else np.array(v, float),
             activation=np.zeros(self.stepper.muscles.n_muscles),
+            fibre=resting_fibres(s, self.stepper.muscles, np.asarray(q, float)),
             load=np.zeros((s.n_bones, 10)),
             push=np.zeros((s.n_bones, 6)),
             wrench=np.zeros((s.n_bones, 6)),
@@ -161,7 +163,9 @@ class Wading:
         self._still = None if water is None else StillWaterPush(water, self.skin)
         if self._still is not None:
             others.append(self._still)
-        system = body.stepper.assemble(state.q, state.v, state.activation, dt, others, load=state.load)
+        system = body.stepper.assemble(
+            state.q, state.v, state.activation, dt, others, load=state.load, fibre=state.fibre
+        )
         self._pose = SkinPose.seen(system, self.skin) if self._still is None else self._still.pose
         fixed = None
         if isinstance(drive, JointCourse):
@@ -178,6 +182,7 @@ class Wading:
             return
         self._met = None
         system, book = met.system, state.book
+        system.settle(state.v, book)
         met.book_work(book, state.v)
         if self._still is None:
             book.add_work("water", float(met.impulse @ (0.5 * (system.v + state.v))))

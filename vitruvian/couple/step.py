@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numba as nb
 import numpy as np
@@ -48,6 +48,15 @@ class Contributor(Protocol):
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
         """Work [J] that it did in the step: gained, middle: change and mean of the velocities (n_v,)."""
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A contributor with a memory that the step moves on (fibre lengths)."""
+
+    def settle(self, system: System, gained: Array, book: Book | None) -> None:
+        """gained: change of the velocities (n_v,); book: for work within it, which bones do not see."""
         ...
 
 
@@ -86,6 +95,12 @@ class System:
         out = np.zeros((len(self.force), len(self.force)))
         _unfold(self.matrix, self.step.place, self.step.held, out)
         return out
+
+    def settle(self, after: Array, book: Book | None = None) -> None:
+        """Let contributors with a memory take the step; after: the velocities at its end (n_v,)."""
+        for one in self.contributors:
+            if isinstance(one, Remembers):
+                one.settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the

@@ -53,10 +53,12 @@ class BodyStepper:
         *,
         load: Array | None = None,
         active: bool = True,
+        fibre: Array | None = None,
     ) -> System:
         """The system of a step of dt [s] at (q, v); see `BoneStep.assemble`. others: contributors beside muscles,
-        springs and contacts; active False: without the muscles' active force."""
-        own: tuple[Contributor, ...] = (MusclePull(self.lines, activation, active), self.links)
+        springs and contacts; active False: without the muscles' active force; fibre: lengths [m] (n_muscles,) of fibres
+        with elastic tendons, which `System.settle` moves on; without it the tendons count as settled."""
+        own: tuple[Contributor, ...] = (MusclePull(self.lines, activation, active, fibre=fibre), self.links)
         return self.bones.assemble(q, v, dt, (*own, *others), load=load)
 
     def step(
@@ -71,17 +73,20 @@ class BodyStepper:
         wrench: Array | None = None,
         torque: Array | JointTorques | None = None,
         book: Book | None = None,
+        fibre: Array | None = None,
     ) -> tuple[Array, Array]:
         """(q, v) after dt [s]. wrench: on each bone in its own frame (moment, force), shape (n_bones, 6); torque: on
-        the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked."""
+        the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked; fibre: lengths
+        [m] (n_muscles,) of fibres with elastic tendons, moved on in place; without it the tendons count as settled."""
         more: list[Contributor] = []
         if torque is not None:
             given = torque if isinstance(torque, JointTorques) else JointTorques(torque)
             more.append(AppliedTorques(given, (q, v)))
         if wrench is not None:
             more.append(Wrenches(wrench))
-        system = self.assemble(q, v, activation, dt, (*more, *others), load=load)
+        system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre)
         q_new, v_new = self.bones.solve(system)
+        system.settle(v_new, book)
         if book is not None:
             system.book_work(book, v_new)
         return q_new, v_new

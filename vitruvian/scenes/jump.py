@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Body, human
-from vitruvian.control import Gains, load_motion
+from vitruvian.control import Gains
 from vitruvian.couple import Contacts
-from vitruvian.scenes._body import STEPS, missing_metrics
+from vitruvian.scenes._body import MOTION, STEPS, missing_metrics, scene_motion
 from vitruvian.systems import BodySystem, Measure, Now, tracking_measures, tracking_world
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
@@ -42,7 +42,7 @@ def soles(body: Body) -> Contacts:
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human()
-    motion = load_motion(body, parameters["motion"])
+    motion = scene_motion(body, parameters["motion"])
     s = body.skeleton
     weight = s.mass * float(np.linalg.norm(s.gravity))
 
@@ -52,7 +52,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         )
 
     def ground(now: Now) -> float:
-        simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6)
+        simulation.stepper.assemble(now.state.q, now.state.v, now.state.activation, 1e-6, fibre=now.state.fibre)
         return float(simulation.stepper.links.ground[:, 2].sum())
 
     def wrench(now: Now) -> np.ndarray:
@@ -69,7 +69,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         Measure(Signal("pelvis", "m", "height of the pelvis"), lambda now: now.state.q[2]),
     ]
     simulation = BodySystem(
-        body, motion.sample(0.0)[0], pelvis="free", contacts=soles(body), measures=measures, cameras=CAMERAS
+        body, *motion.sample(0.0)[:2], pelvis="free", contacts=soles(body), measures=measures, cameras=CAMERAS
     )
     gains = Gains(stiffness=400.0, damping=40.0, rate=parameters["rate"], sensor_lag=0.0)
     return tracking_world(simulation, motion, gains, parameters["steps"])
@@ -91,7 +91,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     }
     report.metrics |= missing_metrics(recording)
     report.checks["joints follow within 4 degrees rms"] = report.metrics["tracking_rms_deg"] < 4.0
-    if time[-1] >= 2.5:
+    if time[-1] >= 2.5 and parameters["motion"] == "jump":  # what another motion does is its own affair
         report.checks["both feet leave the ground by 5 cm"] = report.metrics["clearance_m"] > 0.05
         report.checks["the flight lasts 0.15 to 0.8 s"] = 0.15 < report.metrics["flight_s"] < 0.8
         report.checks["the ground does not pull in flight"] = report.metrics["ground_in_flight_n"] == 0.0
@@ -109,7 +109,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "motion": Parameter("jump", "key poses: a name or a .toml file"),
+        "motion": Parameter("jump", MOTION),
         "rate": Parameter(240.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": replace(STEPS, default=8),
     },

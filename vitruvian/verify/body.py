@@ -344,7 +344,7 @@ def _rk4(body: Body, stepper: BodyStepper, state: BodyState, h: float) -> tuple[
         terms = stepper.assemble(q, v, state.activation, 0.0)
         muscles = -float(stepper.found.tension[0] @ stepper.found.rate)
         force = terms.force + terms.bias  # muscles, springs, dampers
-        power = muscles + _damping_power(stepper, q, v)
+        power = muscles + damping_power(stepper, q, v)
         q_rate, v_rate = coordinate_rates(s, q, v), forward_dynamics(s, q, v, force)
         q_sum += weight * q_rate
         v_sum += weight * v_rate
@@ -355,7 +355,7 @@ def _rk4(body: Body, stepper: BodyStepper, state: BodyState, h: float) -> tuple[
     return h / 6.0 * work, h / 6.0 * flow
 
 
-def _damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
+def damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
     """Power [W] of the dampers of joints, stops and cartilages: their force at v less that at rest, times v."""
     forces = []
     for speed in (v, np.zeros_like(v)):
