@@ -68,7 +68,7 @@ def test_a_joint_that_cannot_be_written_is_named_or_held(tmp_path):
 
 
 def test_unknown_muscles_are_refused(tmp_path):
-    with pytest.raises(InputError, match="muscles must be one of millard, actuator"):
+    with pytest.raises(InputError, match="muscles must be one of muscle, actuator"):
         write_osim(chain(*ROTATING), tmp_path / "a.osim", muscles="steam")
 
 

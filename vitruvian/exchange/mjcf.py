@@ -21,6 +21,7 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.exchange.mjcf_forces import add_ball_springs, add_stops
+from vitruvian.exchange.mjcf_muscles import add_muscles
 from vitruvian.exchange.parts import (
     com_and_inertia,
     neutral_placement,
@@ -30,7 +31,6 @@ from vitruvian.exchange.parts import (
     warn_of_laws,
     write_surfaces,
 )
-from vitruvian.muscle import LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Universal
 from vitruvian.spatial import pose_from_transform, rotation_from_quaternion, transform_from_pose
@@ -57,7 +57,8 @@ def write_mjcf(
     root = _document(body, timestep)
     passive = ET.Element("actuator")
     bodies = _add_bones(root, passive, body, hold)
-    _add_sites_and_tendons(root, body, bodies)
+    add_muscles(root, body, bodies)
+    _add_bone_springs(root, body, bodies)
     root.find("actuator").extend(passive)  # type: ignore[union-attr]
     if geoms == "rods":
         _add_rods(body.skeleton, bodies)
@@ -198,27 +199,8 @@ def _add_inertia(element: ET.Element, skeleton: Skeleton, i: int) -> None:
     inertial.set("fullinertia", numbers((xx, yy, zz, xy, xz, yz)))
 
 
-def _add_sites_and_tendons(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
-    muscles = body.muscles
-    tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
-    for m, name in enumerate(muscles.names):
-        tendon = ET.SubElement(tendons, "spatial", name=name)
-        for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
-            label = f"{name}.{k}"
-            ET.SubElement(bodies[muscles.bone[p]], "site", name=label, pos=numbers(muscles.local[p]))
-            ET.SubElement(tendon, "site", site=label)
-        element, rest = muscles.elements[m], float(muscles.rest_length[m])
-        actuator = ET.SubElement(actuators, "muscle", name=name, tendon=name)
-        # With this range MuJoCo's normalised length is l / l_0.
-        actuator.set("lengthrange", numbers((0.5 * rest, 1.5 * rest)))
-        actuator.set("range", "0.5 1.5")
-        actuator.set("force", number(muscles.f_max[m]))
-        if isinstance(element, LinearHill):
-            # MuJoCo's passive curve is given by its value at the longest length, 1.6 l_0; it must be positive.
-            stretched = element.k_s * (np.exp(element.k_c * 0.6) - 1.0) if element.passive else 1e-9
-            actuator.set("lmin", number(element.minimum))
-            actuator.set("vmax", number(element.fastest))
-            actuator.set("fpmax", number(stretched))
+def _add_bone_springs(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
+    tendons: ET.Element = root.find("tendon")  # type: ignore[assignment]
     springs = body.skeleton.springs
     for s, name in enumerate(springs.names):
         tendon = ET.SubElement(tendons, "spatial", name=f"spring {name}", rgba="0.35 0.37 0.42 1")

@@ -6,8 +6,9 @@ about axes of its own, R = R_1(a) R_2(b) R_3(c), which is singular at b = ±90°
 smallest range (x, y, z for most; z, x, y for the shoulder). OpenSim's ground has y up and x forward: the root hangs in
 it by a turned frame, so that the body stands there, while its coordinates stay ours.
 
-Approximate: muscles are `Millard2012EquilibriumMuscle`s with our F_max, rest length and fastest shortening but
-OpenSim's curves (or plain path actuators, `muscles="actuator"`); springs and stops of a ball joint act on its three
+Muscles with fibre and tendon are `DeGrooteFregly2016Muscle`s, whose curves are ours. Approximate: other muscles are
+`Millard2012EquilibriumMuscle`s with our F_max, rest length and fastest shortening but OpenSim's curves (or, all of
+them, plain path actuators, `muscles="actuator"`); springs and stops of a ball joint act on its three
 angles instead of its rotation vector; springs between bones that have a rest length lose their damping.
 `agreement.osim_fall` measures how far bones part from ours in a fall.
 
@@ -44,22 +45,22 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 VERSION = "40500"  # of the document's layout; OpenSim 4.5 and later read it
-MUSCLES = ("millard", "actuator")
+MUSCLES = ("muscle", "actuator")
 # Our axes (x left, y back, z up) to OpenSim's (x forward, y up, z right).
 TO_OPENSIM = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
 
 
 def write_osim(
-    body: Body, path: str | Path, *, muscles: str = "millard", meshes: bool = False, hold: bool = False
+    body: Body, path: str | Path, *, muscles: str = "muscle", meshes: bool = False, hold: bool = False
 ) -> None:
     """Write `body` to the file `path`.
 
-    muscles: "millard" or "actuator". meshes: also write bone surfaces as STL files into the folder `Geometry` beside.
+    muscles: "muscle" or "actuator". meshes: also write bone surfaces as STL files into the folder `Geometry` beside.
     hold: fix joints that cannot be written.
     """
     if muscles not in MUSCLES:
         raise InputError(f"OSIM: muscles must be one of {', '.join(MUSCLES)}, not '{muscles}'")
-    warn_of_laws(body, "OSIM", "a Millard muscle" if muscles == "millard" else "a path actuator")
+    warn_of_laws(body, "OSIM", "a Millard muscle" if muscles == "muscle" else "a path actuator")
     path = Path(path)
     skeleton = body.skeleton
     root = ET.Element("OpenSimDocument", Version=VERSION)

@@ -14,7 +14,7 @@ import numpy as np
 
 from vitruvian.exchange.osim_coordinates import angles, coordinate_values, joint_axes, turning_order, velocity_index
 from vitruvian.exchange.parts import element_text, neutral_placement, number, numbers, placement
-from vitruvian.muscle import LinearHill
+from vitruvian.muscle import ActivationDynamics, FibreTendon, LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball
 
@@ -28,10 +28,14 @@ EASE = 0.05  # [degrees, m] over which a stop's stiffness sets in
 
 
 def add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
-    muscles = body.muscles
-    tag = "Millard2012EquilibriumMuscle" if kind == "millard" else "PathActuator"
-    element = ET.SubElement(forces, tag, name=muscles.names[m])
-    element_text(element, "min_control", "0.01" if kind == "millard" else "0")  # Millard muscles are never quite off
+    """One muscle: a `DeGrooteFregly2016Muscle` (whose curves are ours) for fibre and tendon, else Millard's; or, by
+    kind "actuator", a plain path actuator."""
+    muscles, law = body.muscles, body.muscles.elements[m]
+    tag = "DeGrooteFregly2016Muscle" if isinstance(law, FibreTendon) else "Millard2012EquilibriumMuscle"
+    element = ET.SubElement(forces, tag if kind == "muscle" else "PathActuator", name=muscles.names[m])
+    # Millard muscles are never quite off.
+    lowest = "0.01" if kind == "muscle" and not isinstance(law, FibreTendon) else "0"
+    element_text(element, "min_control", lowest)
     element_text(element, "max_control", "1")
     path = ET.SubElement(element, "GeometryPath", name="path")
     points = ET.SubElement(ET.SubElement(path, "PathPointSet"), "objects")
@@ -44,13 +48,33 @@ def add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
         element_text(element, "optimal_force", number(force))
         return
     element_text(element, "max_isometric_force", number(force))
+    if isinstance(law, FibreTendon):
+        _describe_fibre(element, law)
+        return
     element_text(element, "optimal_fiber_length", number((1.0 - TENDON) * rest))
     element_text(element, "tendon_slack_length", number(TENDON * rest))
     element_text(element, "pennation_angle_at_optimal", "0")
-    law = muscles.elements[m]
     if isinstance(law, LinearHill):
         element_text(element, "max_contraction_velocity", number(law.fastest))
     element_text(element, "ignore_tendon_compliance", "true")
+
+
+def _describe_fibre(element: ET.Element, law: FibreTendon) -> None:
+    dynamics = ActivationDynamics()
+    for tag, value in (
+        ("optimal_fiber_length", law.fibre_length),
+        ("tendon_slack_length", law.slack_length),
+        ("pennation_angle_at_optimal", law.pennation),
+        ("max_contraction_velocity", law.fastest),
+        ("fiber_damping", law.damping),
+        ("tendon_strain_at_one_norm_force", law.strain),
+        ("activation_time_constant", dynamics.on),
+        ("deactivation_time_constant", dynamics.off),
+        ("default_activation", 0.0),
+    ):
+        element_text(element, tag, number(value))
+    element_text(element, "ignore_tendon_compliance", "true" if law.tendon == "rigid" else "false")
+    element_text(element, "ignore_passive_fiber_force", "false" if law.passive else "true")
 
 
 def add_springs(forces: ET.Element, skeleton: Skeleton) -> None:
