@@ -61,7 +61,7 @@ def _linear(name: str, law: LinearHill, tendon: ET.Element, actuators: ET.Elemen
     if not law.passive:
         return
     strain = np.linspace(0.0, 0.5, 51)
-    _spring(tendon, l0, l0 * strain, f * law.k_s * (np.exp(law.k_c * strain) - 1.0))
+    _spring(tendon, l0, l0 * strain, f * law.k_s * (np.exp(law.k_c * strain) - 1.0), f)
     damper = ET.SubElement(dampers, "general", name=f"damper {name}", tendon=name, gainprm="0", biastype="affine")
     damper.set("biasprm", numbers((0.0, 0.0, -f * law.k_d / l0)))
     damper.set("forcerange", f"{number(-f)} 0")
@@ -76,10 +76,10 @@ def _fibre(name: str, law: FibreTendon, tendon: ET.Element, actuators: ET.Elemen
     one.set("fvmax", "1.6")
     tendon.set("damping", number(law.f_max * law.damping / (law.fastest * law.fibre_length)))
     if law.passive:
-        span = flat * np.linspace(0.75, 1.6, 86)
+        span = flat * np.linspace(0.85, 1.5, 66)
         length = np.hypot(span, law.fibre_length * np.sin(law.pennation))
         pull = np.array([passive_fibre(s)[0] for s in length / law.fibre_length]) * law.f_max * span / length
-        _spring(tendon, law.slack_length + span[0], span - span[0], pull - pull[0])
+        _spring(tendon, law.slack_length + span[0], span - span[0], pull - pull[0], law.f_max)
 
 
 def _plain(name: str, f_max: float, rest: float, actuators: ET.Element) -> ET.Element:
@@ -92,10 +92,12 @@ def _plain(name: str, f_max: float, rest: float, actuators: ET.Element) -> ET.El
     return one
 
 
-def _spring(tendon: ET.Element, begins: float, stretch: Array, pull: Array) -> None:
-    """The polynomial spring nearest to the pull [N] over stretch [m] beyond the length `begins` [m]."""
-    x = stretch / stretch[-1]
-    fit = np.linalg.lstsq(np.stack([x, x**2, x**3], axis=1), pull, rcond=None)[0]
+def _spring(tendon: ET.Element, begins: float, stretch: Array, pull: Array, f_max: float) -> None:
+    """The polynomial spring nearest to the pull [N] over stretch [m] beyond the length `begins` [m], in parts of the
+    pull where it is large and of F_max where it is small."""
+    x, weight = stretch / stretch[-1], 1.0 / (pull + 0.02 * f_max)
+    powers = np.stack([x, x**2, x**3], axis=1)
+    fit = np.linalg.lstsq(weight[:, None] * powers, weight * pull, rcond=None)[0]
     tendon.set("springlength", numbers((0.0, begins)))
     tendon.set("stiffness", numbers(fit / stretch[-1] ** np.arange(1, 4)))
 
