@@ -70,7 +70,7 @@ def _describe_fibre(element: ET.Element, law: FibreTendon) -> None:
         ("tendon_strain_at_one_norm_force", law.strain),
         ("activation_time_constant", dynamics.on),
         ("deactivation_time_constant", dynamics.off),
-        ("default_activation", 0.0),
+        ("default_activation", 1e-6),  # must not be zero
     ):
         element_text(element, tag, number(value))
     element_text(element, "ignore_tendon_compliance", "true" if law.tendon == "rigid" else "false")
