@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 
 from vitruvian.anatomy import arm, human, neck
 from vitruvian.anatomy.architecture import architecture, row_of
+from vitruvian.control import KeyMotion, pose
 from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
-from vitruvian.muscle import FibreTendon, LinearHill, MuscleBuilder, fibre_lengths, force_laws, stored_energy, tension
+from vitruvian.muscle import (
+    ActivationDynamics,
+    FibreTendon,
+    ForceLaw,
+    LinearHill,
+    MuscleBuilder,
+    fibre_lengths,
+    force_laws,
+    stored_energy,
+    tension,
+)
 from vitruvian.muscle.fibre import (
     active_length,
     force_velocity,
@@ -23,6 +34,8 @@ from vitruvian.muscle.fibre import (
 from vitruvian.muscle.tendon import end_kernel, fibre_rates, step_kernel
 from vitruvian.skeleton import Inertia, SkeletonBuilder
 from vitruvian.skeleton.joints import Fixed, Prismatic
+from vitruvian.systems import BodySystem, tracking_world
+from vitruvian.world.state import flatten_state, restore_state
 
 K = np.log(6.0) / 0.049
 CALF = FibreTendon(1000.0, 0.05, 0.25, float(np.radians(20.0)))
@@ -217,16 +230,23 @@ def test_published_forces_are_shared_by_all_lines_of_a_muscle_and_parts_have_the
         assert part.muscles.f_max[m] == pytest.approx(whole.muscles.f_max[whole.muscles.index(name)])
 
 
-def test_muscles_with_and_without_tendons_may_share_a_body():
-    body = arm("left", muscles="elastic")
-    more = body.with_muscle("plain_l", [("Hu_l", (0.1, 0, 0)), ("Ul_l", (0.05, 0, 0))], element=LinearHill(100.0, 0.2))
+@ForceLaw
+def steady(activation, length, rate, f_max, rest_length):
+    return activation * f_max + 0.0 * length
+
+
+def test_muscles_with_and_without_tendons_and_with_laws_of_ones_own_may_share_a_body():
+    body, path = arm("left", muscles="elastic"), [("Hu_l", (0.1, 0, 0)), ("Ul_l", (0.05, 0, 0))]
+    more = body.with_muscle("own_l", path, element=steady(f_max=50.0, rest_length=0.2))
+    more = more.with_muscle("plain_l", path, element=LinearHill(100.0, 0.2))
     stepper, state = BodyStepper(more.skeleton, more.muscles), more.at_rest()
     a = np.full(more.muscles.n_muscles, 0.2)
     for _ in range(10):
         state.q, state.v = stepper.step(state.q, state.v, a, 2e-3, fibre=state.fibre)
     assert np.isfinite(state.q).all()
-    assert state.fibre[-1] == 0.0
-    assert (state.fibre[:-1] > 0).all()
+    assert (state.fibre[-2:] == 0.0).all()
+    assert (state.fibre[:-2] > 0).all()
+    assert stepper.found.tension[0, -2] == pytest.approx(10.0)
 
 
 def test_height_scales_fibres_and_tendons():
@@ -235,3 +255,35 @@ def test_height_scales_fibres_and_tendons():
     i = usual.muscles.index("soleus_01_l")
     assert tall.muscles.elements[i].fibre_length / usual.muscles.elements[i].fibre_length == pytest.approx(tall.scale)
     assert tall.muscles.rest_length[i] / usual.muscles.rest_length[i] == pytest.approx(tall.scale, rel=1e-6)
+
+
+def test_fibre_lengths_travel_with_checkpoints_and_contraction_is_booked():
+    body = arm("left", muscles="elastic")
+    low = pose(body, {"left arm": {"direction": [0.3, -0.2, -1.0]}, "left elbow": 15})
+    motion = KeyMotion.through(body, [0.0, 0.4], [low, pose(body, {"left elbow": 70}, low)])
+    worlds = [
+        tracking_world(BodySystem(body, low, drawn=False, dynamics=ActivationDynamics(), books=True), motion)
+        for _ in range(2)
+    ]
+    one, other = worlds
+    other.advance(0.05)
+    one.advance(0.1)
+    restore_state(other.state, one.state)
+    assert (other.state.fibre == one.state.fibre).all()
+    before = one.state.fibre.copy()
+    one.advance(0.1)
+    assert np.abs(one.state.fibre - before).max() > 1e-4
+    assert (other.state.fibre == before).all()  # no array is shared
+    assert one.state.book.work["contraction"] > 0.0
+    assert "fibre" in flatten_state(one.state)
+
+
+def test_computed_muscle_control_leads_an_arm_with_elastic_tendons():
+    body = arm("left", muscles="elastic")
+    low = pose(body, {"left arm": {"direction": [0.3, -0.2, -1.0]}, "left elbow": 15})
+    motion = KeyMotion.through(body, [0.0, 0.5], [low, pose(body, {"left elbow": 80}, low)])
+    world = tracking_world(BodySystem(body, low, drawn=False), motion)
+    world.advance(0.7)
+    elbow = body.skeleton.q_slice("Ul_l")
+    assert np.degrees(world.state.q[elbow][0]) == pytest.approx(80.0, abs=6.0)
+    assert world.state.activation.max() < 1.0

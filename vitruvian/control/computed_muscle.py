@@ -126,7 +126,12 @@ class ComputedMuscleControl:
         wanted = self.wanted_acceleration(state, time)
         # A decision holds for 1/rate: damping and springs are counted as they are amid that time.
         demand = self.inverse.demand(
-            state, wanted, max(dt, 0.5 / self.gains.rate), load=own.load.value, wrench=own.wrench.value, condense=not self.regions
+            state,
+            wanted,
+            max(dt, 0.5 / self.gains.rate),
+            load=own.load.value,
+            wrench=own.wrench.value,
+            condense=not self.regions,
         )
         weight = self.weight
         inertia = np.diagonal(demand.matrix)[self.inverse.driven]

@@ -44,6 +44,8 @@ class BodyInWater:
     def __init__(self, stepper: BodyStepper, skin: MovingSkin):
         if stepper.held.any():
             raise InputError("a body in water needs a free pelvis")
+        if stepper.contact.contacts.shapes:
+            raise InputError("a body in water touches nothing: contacts are for bodies on land")
         self.stepper, self.skin, self.skeleton = stepper, skin, stepper.skeleton
         self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
         self.link_bones = np.asarray(skin.bones)

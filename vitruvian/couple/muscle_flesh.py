@@ -185,7 +185,7 @@ class MuscleFlesh:
         begin = state.flesh.copy()
         self._move(state.flesh, bone_poses(self.stepper.skeleton, q), loads, dt)
         state.pull = self.pair.pull(state.flesh, q)
-        state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
+        state.flesh.become(begin)
 
     def _move(self, flesh: FleshState, poses: Array, loads: Loads, dt: float) -> SolveReport:
         """Flesh with inertia one step on around bones at `poses`."""

@@ -130,8 +130,8 @@ class MusclePull:
         velocities (n_v,)."""
         if self._remembers and self.fibre is not None and system.dt > 0.0:
             m, r, h = self.lines.model, self.lines.results, system.dt
-            force = self.impulses(system, gained) / h
-            work = end_kernel(m.kind, m.table, h * self._rates(gained), force, r.span, r.share, self.fibre)
+            rate = self._rates(gained)
+            work = end_kernel(m.kind, m.table, h * rate, r.pull + r.weight * rate / h, r.span, r.share, self.fibre)
             if book is not None:
                 book.add_work("contraction", work)
 

@@ -1,4 +1,4 @@
-"""A body's step: bones, line muscles, cartilage springs and ground contacts, and whatever else acts.
+"""A body's step: bones, line muscles, cartilage springs and contacts, and whatever else acts.
 
 The arrangement of `couple.step` that bodies and their controllers share.
 """
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from vitruvian.couple.books import Book
-from vitruvian.couple.links import BoneLinks, Contacts
+from vitruvian.couple.contact import BodyContact
+from vitruvian.couple.contact_shapes import Contacts
+from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, MuscleResults
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.torques import AppliedTorques, JointTorques
@@ -31,12 +33,13 @@ class BodyStepper:
         self.skeleton, self.muscles = skeleton, muscles
         self.bones = BoneStep(skeleton, held=held)
         self.lines = MuscleLines(self.bones, muscles)
-        self.links = BoneLinks(self.bones, contacts)
+        self.links = BoneLinks(self.bones)
+        self.contact = BodyContact(self.bones, contacts)
         self.held, self.free, self.place = self.bones.held, self.bones.free, self.bones.place
 
     def twin(self) -> BodyStepper:
         """Another stepper of the same body with scratch of its own, for a controller to think with."""
-        return BodyStepper(self.skeleton, self.muscles, held=self.held, contacts=self.links.contacts)
+        return BodyStepper(self.skeleton, self.muscles, held=self.held, contacts=self.contact.contacts)
 
     @property
     def found(self) -> MuscleResults:
@@ -58,7 +61,8 @@ class BodyStepper:
         """The system of a step of dt [s] at (q, v); see `BoneStep.assemble`. others: contributors beside muscles,
         springs and contacts; active False: without the muscles' active force; fibre: lengths [m] (n_muscles,) of fibres
         with elastic tendons, which `System.settle` moves on; without it the tendons count as settled."""
-        own: tuple[Contributor, ...] = (MusclePull(self.lines, activation, active, fibre=fibre), self.links)
+        pull = MusclePull(self.lines, activation, active, fibre=fibre)
+        own: tuple[Contributor, ...] = (pull, self.links, self.contact)
         return self.bones.assemble(q, v, dt, (*own, *others), load=load)
 
     def step(

@@ -44,6 +44,7 @@ Array = np.ndarray
 RIGID, ELASTIC = 4, 5  # codes of the laws
 _CLOSE = 1e-5  # l0: a Newton step this short is the last; what it leaves is of its square
 _STEADY = 1e-3  # v_max: and so is the change of rate that it means
+_IDLE = 0.02  # activation
 _MOST = 60
 
 
@@ -60,13 +61,17 @@ def _imbalance(
 
 
 @nb.njit(cache=True)
-def step_pull(p: Array, a: float, length: float, fibre: float, h: float) -> tuple[float, float, float, float, float]:
+def step_pull(
+    p: Array, a: float, length: float, moved: float, fibre: float, h: float
+) -> tuple[float, float, float, float, float]:
     """Tension [N] at the end of a step, its slope in length [N/m], y there and its slope in length, and the fibre's
-    passive part; fibre: its length before the step [m]."""
+    passive part; fibre: its length before the step [m]; moved: of `length`, what the step brings [m]."""
     l0, height = p[L0], p[HEIGHT]
     low = SHORTEST * l0
     y = max(np.sqrt(max(fibre * fibre - height * height, 0.0)), low)
     high = max(length, y) + l0
+    if a < _IDLE:  # the search begins where a fibre that follows its path would be; active ones are too viscous
+        y = min(max(y + moved, low), high)
     t, k_T, k, passive = 0.0, 0.0, 0.0, 0.0
     close = min(_CLOSE * l0, _STEADY * h * p[V_MAX])
     for _ in range(_MOST):
@@ -166,8 +171,8 @@ def step_kernel(kind, table, activation, length, rate, fibre, h, out, span, shar
             out[2, m] = np.nan
             span[m], share[m] = y, 0.0
         else:
-            ahead = length[m] + h * rate[m]
-            t, k, y, part, passive = step_pull(p, activation[m], ahead, fibre[m], h)
+            moved = h * rate[m]
+            t, k, y, part, passive = step_pull(p, activation[m], length[m] + moved, moved, fibre[m], h)
             out[0, m], out[1, m], out[2, m], out[3, m], out[4, m] = t, passive, np.nan, k, 0.0
             span[m], share[m] = y, part
 

@@ -130,17 +130,13 @@ def _share(volume: float, now: Now) -> float:
 
 
 def _put_right(now: Now) -> float:
-    return _share(now.state.water.mended_volume + now.state.water.shifted_volume, now)
+    return _share(now.state.water.shifted_volume, now)
 
 
 MEASURES = (
     Measure(Signal("volume", "m^3", "water in the tank, spray included"), lambda now: now.once(_held)),
     Measure(
         Signal("volume_error", "", "volume lost or gained, relative"), lambda now: _share(now.once(_held), now) - 1.0
-    ),
-    Measure(
-        Signal("mended", "", "volume put right so far where markers saw it vanish or appear, relative"),
-        lambda now: _share(now.state.water.mended_net, now),
     ),
     Measure(
         Signal("shifted", "", "volume that the uniform shift has put back so far, relative"),
@@ -162,7 +158,6 @@ def volume_metrics(recording: Recording) -> dict[str, float]:
     """Worst relative error of the volume, and what was put back to keep it, relative to the tank's volume."""
     return {
         "volume_error": float(np.abs(recording.signals["volume_error"]).max()),
-        "mended_volume": float(recording.signals["mended"][-1]),
         "shifted_volume": float(recording.signals["shifted"][-1]),
         "sum_of_sizes_put_right": float(recording.signals["put_right"][-1]),
     }

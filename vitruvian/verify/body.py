@@ -42,10 +42,29 @@ from vitruvian.skeleton import (
     normalized,
     world_twists,
 )
+from vitruvian.verify._body_contact import (
+    contact_energy_balances,
+    falling_over_stays_out_of_the_ground,
+    falling_upright_stays_out_of_the_ground,
+    joints_stop_within_three_degrees,
+    lying_stays_out_of_the_ground,
+    neutral_angles_lie_within_their_range,
+    steps_of_contact_are_booked,
+)
 from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
 from vitruvian.verify.book import Finding, claim, worst
 
-__all__ = ["mjcf_equals_mujoco", "osim_equals_opensim"]
+__all__ = [
+    "contact_energy_balances",
+    "falling_over_stays_out_of_the_ground",
+    "falling_upright_stays_out_of_the_ground",
+    "joints_stop_within_three_degrees",
+    "lying_stays_out_of_the_ground",
+    "mjcf_equals_mujoco",
+    "neutral_angles_lie_within_their_range",
+    "osim_equals_opensim",
+    "steps_of_contact_are_booked",
+]
 
 Array = np.ndarray
 

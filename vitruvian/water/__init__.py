@@ -3,6 +3,7 @@
 from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import Mechanism, RigidBodies, RigidBody, RigidState
 from vitruvian.water.distance import redistance
+from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
@@ -28,6 +29,7 @@ __all__ = [
     "RigidState",
     "StepResult",
     "Tank",
+    "WaterEnergy",
     "WaterState",
     "WetShape",
     "WetSurface",
@@ -35,6 +37,7 @@ __all__ = [
     "check_inside",
     "depths",
     "divergence",
+    "drag",
     "extend_under_bodies",
     "fill",
     "follow",
@@ -53,5 +56,6 @@ __all__ = [
     "surface_area",
     "surface_mesh",
     "velocity_forces",
+    "water_energy",
     "water_volume",
 ]

@@ -17,7 +17,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.solids import check_apart, fastest_point
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
-from vitruvian.water.window import check_sides
+from vitruvian.water.window import check_reached, check_sides
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -35,8 +35,8 @@ def step(
 ) -> StepResult:
     """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place.
 
-    A body that passes a side or the floor is an error that names it, unless beyond_walls; so are two rigid bodies that
-    overlap by more than a cell, since their contact is not modelled.
+    A body that passes a side or the floor is an error that names it, unless beyond_walls (one wholly outside always
+    is); so are two rigid bodies that overlap by more than a cell, since their contact is not modelled.
     """
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
@@ -61,8 +61,9 @@ def step(
         if result.boundary is not None:
             if getattr(mechanism, "apart", False):
                 check_apart(tank, result.boundary.skins)
-            for skin in result.boundary.skins if not beyond_walls else ():
-                check_sides(tank, state.origin, skin.shape.name, skin.vertices)
+            check = check_reached if beyond_walls else check_sides
+            for skin in result.boundary.skins:
+                check(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
 
@@ -75,6 +76,9 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
         speed = max(speed, fastest_point(mechanism.skins(body), mechanism.links(body)))
     if not np.isfinite(speed):
         raise Diverged("water", "a velocity is not a number")
+    if not np.isfinite(state.phi).all():
+        cell = tuple(int(n) for n in np.argwhere(~np.isfinite(state.phi))[0])
+        raise Diverged("water", f"the level set phi is not a number in cell {cell}")
     g = float(np.linalg.norm(tank.gravity)) if tank.free_surface else 0.0
     # a drop at rest gains sqrt(g h) over a cell, which the next velocity must not outrun
     return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))

@@ -18,7 +18,7 @@ from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
-from vitruvian.water.keep import mend_volume, shift_surface
+from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary, open_boundary, project
@@ -37,9 +37,16 @@ class StepResult:
     """What one step did."""
 
     substeps: int = 0
+    seconds: float = 0.0  # that the step took [s]
     impulses: Array = field(default_factory=lambda: np.zeros((0, 6)))  # of the water on each link, summed, (links, 6)
+    friction: Array = field(default_factory=lambda: np.zeros((0, 6)))  # viscosity's part of them, (links, 6)
     boundary: Boundary | None = None  # bodies on the grid at the end
     iterations: int = 0  # pressure iterations, summed
+
+    @property
+    def forces(self) -> Array:
+        """Mean (moment [N m], force [N]) of the water on each link about its origin, world axes, (links, 6)."""
+        return self.impulses / self.seconds
 
 
 def substep(
@@ -65,6 +72,7 @@ def substep(
     state.time += dt
     state.substeps += 1
     result.substeps += 1
+    result.seconds += dt
     result.boundary = boundary
 
 
@@ -81,15 +89,21 @@ def _reflecting_substep(
         advect_velocity(tank, state, 0.5 * dt, carried)
         _accelerate(tank, state, 0.5 * dt)
         boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
-        diffuse_velocity(tank, state, boundary, 0.5 * dt)
+        if mechanism is not None:
+            set_body_velocity(tank, state, boundary, boundary.skins, mechanism.links(body).twists)
+        friction = diffuse_velocity(tank, state, boundary, 0.5 * dt)
         before = (state.u.copy(), state.v.copy(), state.w.copy())
         _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
         if half == 0 and mechanism is not None:
             result.impulses = 2.0 * result.impulses - (earlier if len(earlier) else 0.0)
+        if mechanism is not None:
+            result.impulses += friction
+            result.friction += friction
         carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
         state.time += 0.5 * dt
     state.substeps += 1
     result.substeps += 1
+    result.seconds += dt
     result.boundary = boundary
 
 
@@ -108,7 +122,6 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         boundary = open_boundary(tank)
     if not tank.free_surface:
         return boundary
-    keep = tank.keep_volume and tank.closed
     if tank.particles:
         pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
@@ -116,11 +129,9 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
         spray.rejoin(tank, state, boundary.psi)
-        escaped = pls.adjust_radii(tank, state)
+        pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
-    if keep:
-        if tank.particles:
-            mend_volume(tank, state, boundary.volume, escaped)
+    if tank.keep_volume and tank.closed:
         shift_surface(tank, state, boundary.volume)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
@@ -141,7 +152,7 @@ def _dynamics(
             result.impulses = np.zeros((len(links.origins), 6))
         set_body_velocity(tank, state, boundary, skins, links.twists)
         mobility = links.mobility if forces == "pressure" else None
-    impulses = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
+    impulses = friction = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
     if mechanism is not None and boundary.psi is not None:
         if forces == "pressure":
             impulses = impulses + dt * buoyancy_correction(tank, state, boundary, skins)
@@ -150,6 +161,7 @@ def _dynamics(
             impulses = impulses + dt * link_wrenches(loads, skins, boundary.origins)
         mechanism.receive(body, impulses)
         result.impulses += impulses
+        result.friction = friction + (result.friction if len(result.friction) else 0.0)
         set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
     projection = project(tank, state, boundary, dt, mobility=mobility)
     if mechanism is not None and forces == "pressure":
