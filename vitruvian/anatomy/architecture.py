@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def architecture() -> list[ArchitectureRow]:
 def row_of(name: str, rows: Sequence[ArchitectureRow]) -> ArchitectureRow:
     """The row of a muscle, e.g. "vastus_01_l"."""
     stem = name.removesuffix("_l").removesuffix("_r")
-    found = [r for r in rows if fnmatch(stem, r.muscles)]
+    found = [r for r in rows if fnmatchcase(stem, r.muscles)]
     if len(found) != 1:
         raise InputError(f"muscle '{name}': {len(found)} rows of muscle_architecture.csv instead of one")
     return found[0]
@@ -85,10 +85,11 @@ def with_fibres(
     those that this body lacks, by which they share a published force; default_q: the tables' pose (n_q,)."""
     table = architecture()
     rows = [row_of(name, table) for name in muscles.names]
+    mine = dict(zip(muscles.names, rows))
     path = {p: lengths(muscles, bone_poses(skeleton, posed(skeleton, default_q, p))) for p in {r.pose for r in rows}}
     together: dict[tuple[str, str], float] = {}  # area by row and side
     for name, area in areas.items():
-        key = row_of(name, table).muscles, name[-2:]
+        key = (mine.get(name) or row_of(name, table)).muscles, name[-2:]
         together[key] = together.get(key, 0.0) + area
     elements = []
     for m, r in enumerate(rows):

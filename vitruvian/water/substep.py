@@ -21,6 +21,7 @@ from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_
 from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
+from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import rasterise, set_body_velocity
@@ -50,8 +51,10 @@ class StepResult:
 
 
 def substep(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
-) -> None:
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult,
+    patches: Patches | None = None,
+) -> None:  # fmt: skip
+    ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     if tank.reflect:
         _reflecting_substep(tank, state, dt, mechanism, body, result)
         return
@@ -66,8 +69,8 @@ def substep(
     else:
         advect_velocity(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body)
-    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
+    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
     absorb(tank, state, dt)
     state.time += dt
     state.substeps += 1
@@ -113,11 +116,18 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
             f += g * dt
 
 
-def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
+def _bodies_and_surface(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None
+) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
         mechanism.advance(body, state.time, dt)
-        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        skins, origins = mechanism.skins(body), mechanism.links(body).origins
+        boundary = rasterise(tank, state, skins if patches is None else patches.uncovered(skins), origins)
+        if patches is not None:
+            boundary.origins = origins
+            if tank.keep_volume and tank.closed and tank.free_surface:  # links in patches displace water all the same
+                boundary.volume = rasterise(tank, state, skins, origins).volume
     else:
         boundary = open_boundary(tank)
     if not tank.free_surface:
@@ -142,14 +152,17 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
 
 def _dynamics(
     tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
-    result: StepResult, *, viscous: bool = True,
+    result: StepResult, *, viscous: bool = True, ride: Ride | None = None,
 ) -> None:  # fmt: skip
-    """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
+    """Patches, viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
     mobility = None
     if mechanism is not None:
         links, skins = mechanism.links(body), boundary.skins
         if len(result.impulses) != len(links.origins):
             result.impulses = np.zeros((len(links.origins), 6))
+        if ride is not None:
+            result.impulses += ride.act(boundary, dt)
+            links = mechanism.links(body)
         set_body_velocity(tank, state, boundary, skins, links.twists)
         mobility = links.mobility if forces == "pressure" else None
     impulses = friction = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
