@@ -51,7 +51,7 @@ from vitruvian.verify._body_contact import (
     neutral_angles_lie_within_their_range,
     steps_of_contact_are_booked,
 )
-from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
+from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
@@ -61,8 +61,10 @@ __all__ = [
     "joints_stop_within_three_degrees",
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
+    "mjcf_falls_as_ours",
     "neutral_angles_lie_within_their_range",
     "osim_equals_opensim",
+    "osim_falls_as_ours",
     "steps_of_contact_are_booked",
 ]
 
