@@ -1,7 +1,7 @@
 """Does an exported body move as ours? One second of fall, passive or with a twitch, here and in the other program.
 
-The pelvis is fixed, the body let go with its arms out; `twitch` names muscles that are fully excited for the first
-tenth of a second. The result is the largest distance [m] between a bone here and there at the end. Both need the
+The body is let go in a pose, that of the tables (arms out) unless told; its pelvis should be fixed. `twitch` names
+muscles that are fully excited for the first tenth of a second. The result is the largest distance [m] between a bone here and there at the end. Both need the
 program in question (`peers` extra).
 """
 
@@ -30,9 +30,9 @@ STEP = 0.0005  # [s] of ours; half a millisecond is within 1 mm of none
 TWITCH = 0.1  # [s]
 
 
-def our_fall(body: Body, seconds: float, twitch: Sequence[str] = ()) -> Array:
+def our_fall(body: Body, seconds: float, twitch: Sequence[str] = (), pose: Array | None = None) -> Array:
     """Where our bones are at the end [m], shape (n_bones, 3)."""
-    stepper, state = BodyStepper(body.skeleton, body.muscles), body.at_rest()
+    stepper, state = BodyStepper(body.skeleton, body.muscles), body.at_rest(pose)
     q, v, activation, fibre = state.q, state.v, state.activation, state.fibre
     dynamics, on = ActivationDynamics(), _excited(body, twitch)
     for k in range(round(seconds / STEP)):
@@ -62,8 +62,8 @@ def mjcf_fall(body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), step
     return _apart(theirs, our_fall(body, seconds, twitch))
 
 
-def osim_fall(body: Body, seconds: float = 1.0) -> float:
-    """Largest distance [m] of a bone from where it is in OpenSim, muscles off."""
+def osim_fall(body: Body, seconds: float = 1.0, pose: Array | None = None) -> float:
+    """Largest distance [m] of a bone from where it is in OpenSim, muscles off; pose: joint coordinates (n_q,)."""
     try:
         import opensim
     except ImportError:
@@ -76,7 +76,8 @@ def osim_fall(body: Body, seconds: float = 1.0) -> float:
         model = opensim.Model(str(path))
     state = model.initSystem()
     coordinates = model.getCoordinateSet()
-    for name, value in zip(coordinate_names(skeleton), coordinate_values(skeleton, body.default_q)):
+    start = body.default_q if pose is None else pose
+    for name, value in zip(coordinate_names(skeleton), coordinate_values(skeleton, start)):
         coordinates.get(name).setValue(state, float(value), False)
     if body.muscles.n_muscles:
         model.equilibrateMuscles(state)
@@ -90,7 +91,7 @@ def osim_fall(body: Body, seconds: float = 1.0) -> float:
     bodies = model.getBodySet()
     found = [bodies.get(name).getPositionInGround(state) for name in skeleton.names]
     theirs = np.array([[place.get(k) for k in range(3)] for place in found]) @ TO_OPENSIM
-    return _apart(theirs, our_fall(body, seconds))
+    return _apart(theirs, our_fall(body, seconds, pose=pose))
 
 
 def _excited(body: Body, names: Sequence[str]) -> Array:
