@@ -40,7 +40,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     ]
     system = BodySystem(
         body,
-        motion.sample(0.0)[0],
+        *motion.sample(0.0)[:2],
         pelvis="free",
         contacts=body_contacts(body),
         measures=measures,
