@@ -1,8 +1,8 @@
 """Does an exported body move as ours? One second of fall, passive or with a twitch, here and in the other program.
 
 The body is let go in a pose, that of the tables (arms out) unless told; its pelvis should be fixed. `twitch` names
-muscles that are fully excited for the first tenth of a second. The result is the largest distance [m] between a bone here and there at the end. Both need the
-program in question (`peers` extra).
+muscles that are fully excited for the first tenth of a second. The result is the largest distance [m] between a bone
+here and there at the end. Both need the program in question (`peers` extra).
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from vitruvian.exchange.parts import (
     numbers,
     placement,
     warn_of_laws,
+    warn_of_riding,
     write_surfaces,
 )
 from vitruvian.skeleton import Skeleton
@@ -53,6 +54,7 @@ def write_mjcf(
     if geoms not in GEOMS:
         raise InputError(f"MJCF: geoms must be one of {', '.join(GEOMS)}, not '{geoms}'")
     warn_of_laws(body, "MJCF", "MuJoCo's muscle")
+    warn_of_riding(body, "MJCF")
     path = Path(path)
     root = _document(body, timestep)
     passive = ET.Element("actuator")

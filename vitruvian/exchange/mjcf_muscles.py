@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.exchange.parts import number, numbers
-from vitruvian.muscle import ActivationDynamics, FibreTendon, LinearHill
+from vitruvian.exchange.parts import number, numbers, written_points
+from vitruvian.muscle import ActivationDynamics, Cylinder, FibreTendon, LinearHill
 from vitruvian.muscle.fibre import passive_fibre
+from vitruvian.muscle.wrapping import cylinder_frame
 
 if TYPE_CHECKING:
     from vitruvian.anatomy import Body
@@ -35,12 +36,16 @@ def add_muscles(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
     muscles = body.muscles
     tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
     dampers = ET.Element("actuator")
+    bone, local = written_points(body)
     for m, name in enumerate(muscles.names):
         tendon = ET.SubElement(tendons, "spatial", name=name)
+        bends = {c.segment: c for c in muscles.cylinders[m]}
         for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
             label = f"{name}.{k}"
-            ET.SubElement(bodies[muscles.bone[p]], "site", name=label, pos=numbers(muscles.local[p]))
+            ET.SubElement(bodies[bone[p]], "site", name=label, pos=numbers(local[p]))
             ET.SubElement(tendon, "site", site=label)
+            if k in bends:
+                _bend(tendon, bodies[body.skeleton.index(bends[k].bone)], f"{label} round", bends[k])
         law = muscles.elements[m]
         if isinstance(law, LinearHill):
             _linear(name, law, tendon, actuators, dampers)
@@ -49,6 +54,18 @@ def add_muscles(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
         else:
             _plain(name, float(muscles.f_max[m]), float(muscles.rest_length[m]), actuators)
     actuators.extend(dampers)
+
+
+def _bend(tendon: ET.Element, bone: ET.Element, name: str, cylinder: Cylinder) -> None:
+    """The next segment passes a cylinder on the side of a site; MuJoCo's cylinders have no ends for this."""
+    side, _, axis = cylinder_frame(name, cylinder)
+    shape = ET.SubElement(bone, "geom", name=name, type="cylinder", group="4", rgba="0.5 0.6 0.7 0.3")
+    shape.set("size", numbers((cylinder.radius, cylinder.radius)))
+    shape.set("pos", numbers(cylinder.centre))
+    shape.set("zaxis", numbers(axis))
+    beside = np.asarray(cylinder.centre) + 2.0 * cylinder.radius * side
+    ET.SubElement(bone, "site", name=f"{name} side", pos=numbers(beside))
+    ET.SubElement(tendon, "geom", geom=name, sidesite=f"{name} side")
 
 
 def _linear(name: str, law: LinearHill, tendon: ET.Element, actuators: ET.Element, dampers: ET.Element) -> None:

@@ -35,7 +35,9 @@ from vitruvian.exchange.parts import (
     numbers,
     placement,
     warn_of_laws,
+    warn_of_riding,
     write_surfaces,
+    written_points,
 )
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Free
@@ -61,6 +63,7 @@ def write_osim(
     if muscles not in MUSCLES:
         raise InputError(f"OSIM: muscles must be one of {', '.join(MUSCLES)}, not '{muscles}'")
     warn_of_laws(body, "OSIM", "a Millard muscle" if muscles == "muscle" else "a path actuator")
+    warn_of_riding(body, "OSIM")
     path = Path(path)
     skeleton = body.skeleton
     root = ET.Element("OpenSimDocument", Version=VERSION)
@@ -71,8 +74,9 @@ def write_osim(
     for i, name in enumerate(skeleton.names):
         _add_body(bodies, skeleton, i, name in surfaces)
         _add_joint(joints, skeleton, i, hold)
+    points = written_points(body)
     for m in range(body.muscles.n_muscles):
-        add_muscle(forces, body, m, muscles)
+        add_muscle(forces, bodies, body, points, m, muscles)
     add_springs(forces, skeleton)
     ET.indent(root, space=" ")
     text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

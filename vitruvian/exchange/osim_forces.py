@@ -14,7 +14,8 @@ import numpy as np
 
 from vitruvian.exchange.osim_coordinates import angles, coordinate_values, joint_axes, turning_order, velocity_index
 from vitruvian.exchange.parts import element_text, neutral_placement, number, numbers, placement
-from vitruvian.muscle import ActivationDynamics, FibreTendon, LinearHill
+from vitruvian.muscle import ActivationDynamics, Cylinder, FibreTendon, LinearHill
+from vitruvian.muscle.wrapping import cylinder_frame
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball
 
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 TENDON = 1e-3  # share of a muscle's rest length that is tendon: our muscles have none, OpenSim's must
+WIDEST = 0.05  # [m] radius of cylinders that are written: round the chest wall OpenSim's paths go the long way
 REACH = 0.1  # [m] distance from a ball joint of the points whose dampers make up its own
 EASE = 0.05  # [degrees, m] over which a stop's stiffness sets in
 
 
-def add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
+def add_muscle(
+    forces: ET.Element, bodies: ET.Element, body: Body, points: tuple[Array, Array], m: int, kind: str
+) -> None:
     """One muscle: a `DeGrooteFregly2016Muscle` (whose curves are ours) for fibre and tendon, else Millard's; or, by
     kind "actuator", a plain path actuator."""
     muscles, law = body.muscles, body.muscles.elements[m]
@@ -38,11 +42,16 @@ def add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
     element_text(element, "min_control", lowest)
     element_text(element, "max_control", "1")
     path = ET.SubElement(element, "GeometryPath", name="path")
-    points = ET.SubElement(ET.SubElement(path, "PathPointSet"), "objects")
+    listed = ET.SubElement(ET.SubElement(path, "PathPointSet"), "objects")
     for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
-        point = ET.SubElement(points, "PathPoint", name=f"p{k}")
-        element_text(point, "socket_parent_frame", f"/bodyset/{body.skeleton.names[muscles.bone[p]]}")
-        element_text(point, "location", numbers(muscles.local[p]))
+        point = ET.SubElement(listed, "PathPoint", name=f"p{k}")
+        element_text(point, "socket_parent_frame", f"/bodyset/{body.skeleton.names[points[0][p]]}")
+        element_text(point, "location", numbers(points[1][p]))
+    narrow = [cylinder for cylinder in muscles.cylinders[m] if cylinder.radius <= WIDEST]
+    if narrow:
+        wraps = ET.SubElement(ET.SubElement(path, "PathWrapSet"), "objects")
+        for cylinder in narrow:
+            _add_cylinder(bodies, wraps, f"{muscles.names[m]}_round{cylinder.segment}", cylinder)
     force, rest = float(muscles.f_max[m]), float(muscles.rest_length[m])
     if kind == "actuator":
         element_text(element, "optimal_force", number(force))
@@ -57,6 +66,24 @@ def add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
     if isinstance(law, LinearHill):
         element_text(element, "max_contraction_velocity", number(law.fastest))
     element_text(element, "ignore_tendon_compliance", "true")
+
+
+def _add_cylinder(bodies: ET.Element, wraps: ET.Element, name: str, cylinder: Cylinder) -> None:
+    """A `WrapCylinder` on its bone, passed on the side of its own x axis, for one segment of a path."""
+    bone = next(one for one in bodies if one.get("name") == cylinder.bone)
+    held = bone.find("WrapObjectSet")
+    if held is None:
+        held = ET.SubElement(bone, "WrapObjectSet", name="wrapobjectset")
+        ET.SubElement(held, "objects")
+    shape = ET.SubElement(held.find("objects"), "WrapCylinder", name=name)  # type: ignore[arg-type]
+    element_text(shape, "translation", numbers(cylinder.centre))
+    element_text(shape, "xyz_body_rotation", numbers(angles(cylinder_frame(name, cylinder).T)))
+    element_text(shape, "quadrant", "+x")
+    element_text(shape, "radius", number(cylinder.radius))
+    element_text(shape, "length", "1")
+    wrap = ET.SubElement(wraps, "PathWrap", name=f"{name}_wrap")
+    element_text(wrap, "wrap_object", name)
+    element_text(wrap, "range", f"{cylinder.segment + 1} {cylinder.segment + 2}")
 
 
 def _describe_fibre(element: ET.Element, law: FibreTendon) -> None:
