@@ -41,7 +41,7 @@ def chain(*joints, springs=False):
 
 @pytest.fixture(scope="module")
 def left_arm():
-    return arm("left")
+    return arm("left", paths="documents")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_mujoco_agrees_for_the_arm(left_arm):
 
 
 def test_whole_body_loads_runs_and_weighs_the_same(tmp_path):
-    body = human()
+    body = human(paths="documents")
     export_model(body, tmp_path / "human.xml")
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "human.xml"))
     assert (model.nv, model.nu, model.ntendon) == (163, 846, 846 + 18)

@@ -50,7 +50,7 @@ def test_velocities_follow_from_the_rates_of_its_coordinates():
 
 
 def test_file_has_every_bone_joint_and_muscle(tmp_path):
-    body = human()
+    body = human(paths="documents")
     write_osim(body, tmp_path / "human.osim")
     model = ET.parse(tmp_path / "human.osim").getroot().find("Model")
     assert len(model.findall("BodySet/objects/Body")) == 103
@@ -81,13 +81,13 @@ def test_opensim_agrees_for_every_joint_that_is_written(joints):
 
 def test_opensim_agrees_for_the_arm():
     pytest.importorskip("opensim")
-    found = osim_agreement(arm("left"), 40)
+    found = osim_agreement(arm("left", paths="documents"), 40)
     assert max(found.values()) < 1e-12, found
 
 
 def test_path_actuators_load_too(tmp_path):
     opensim = pytest.importorskip("opensim")
-    body = arm("right")
+    body = arm("right", paths="documents")
     write_osim(body, tmp_path / "arm.osim", muscles="actuator")
     model = opensim.Model(str(tmp_path / "arm.osim"))
     model.initSystem()

@@ -8,13 +8,13 @@ from vitruvian.verify.book import Claim, Finding, worst
 
 
 def _mjcf() -> Finding:
-    found = mjcf_agreement(human(), 100)
+    found = mjcf_agreement(human(paths="documents"), 100)
     detail = ", ".join(f"{what.replace('_', ' ')} {value:.1e}" for what, value in found.items())
     return Finding.error(worst(found.values()), 1e-6, "m, 1, kg m², m", f"100 random poses; {detail}")
 
 
 def _osim() -> Finding:
-    found = osim_agreement(human(), 20)
+    found = osim_agreement(human(paths="documents"), 20)
     detail = ", ".join(f"{what.replace('_', ' ')} {value:.1e}" for what, value in found.items())
     return Finding.error(worst(found.values()), 1e-5, "m", f"20 random poses, 846 muscles; {detail}")
 
