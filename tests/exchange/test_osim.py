@@ -10,7 +10,7 @@ from vitruvian.anatomy import arm, human
 from vitruvian.errors import InputError
 from vitruvian.exchange import write_osim
 from vitruvian.exchange.agreement import osim_agreement, random_poses
-from vitruvian.exchange.osim import coordinate_names, coordinate_values, moment_arm_map
+from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
 from vitruvian.muscle import LinearHill, MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, difference, integrate
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
@@ -68,7 +68,7 @@ def test_a_joint_that_cannot_be_written_is_named_or_held(tmp_path):
 
 
 def test_unknown_muscles_are_refused(tmp_path):
-    with pytest.raises(InputError, match="muscles must be one of millard, actuator"):
+    with pytest.raises(InputError, match="muscles must be one of muscle, actuator"):
         write_osim(chain(*ROTATING), tmp_path / "a.osim", muscles="steam")
 
 

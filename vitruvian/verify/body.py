@@ -43,6 +43,9 @@ from vitruvian.skeleton import (
     world_twists,
 )
 from vitruvian.verify._body_contact import (
+    a_jumper_flies_a_parabola,
+    a_push_is_balanced,
+    a_squat_needs_no_hand,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
     falling_upright_stays_out_of_the_ground,
@@ -59,20 +62,25 @@ from vitruvian.verify._body_paths import (
     prime_movers_keep_their_sign,
     raised_arm_pulls_down_by_60_newton_metres,
 )
-from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
+from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
+    "a_jumper_flies_a_parabola",
+    "a_push_is_balanced",
+    "a_squat_needs_no_hand",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
     "falling_upright_stays_out_of_the_ground",
     "joints_stop_within_three_degrees",
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
+    "mjcf_falls_as_ours",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
     "neutral_angles_lie_within_their_range",
     "osim_equals_opensim",
+    "osim_falls_as_ours",
     "paths_do_not_jump",
     "paths_stay_out_of_bone",
     "prime_movers_keep_their_sign",
