@@ -18,7 +18,7 @@ def named(name):
 def test_limbs_of_the_corrected_body_are_about_as_strong_as_peoples(body):
     for t in strength_tests():
         if t.method == "sum":
-            assert t.low / 1.25 <= strength(body, t) <= t.high * 1.25, t.name
+            assert 0.75 * t.low <= strength(body, t) <= t.high / 0.75, t.name
 
 
 def test_the_printed_body_is_much_weaker(body):
