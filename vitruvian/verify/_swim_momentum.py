@@ -25,7 +25,7 @@ from vitruvian.systems import SwimmerSystem, pool
 from vitruvian.verify._swim_bodies import lying_human
 from vitruvian.verify.book import Finding, worst
 from vitruvian.water import Boundary, Projection, Tank, WaterState, buoyancy_correction
-from vitruvian.water.pressure import THETA_MIN
+from vitruvian.water.ghost import THETA_MIN
 from vitruvian.world import World
 
 Array = np.ndarray

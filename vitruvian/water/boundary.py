@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.water.model import Tank
+from vitruvian.water.pieces import Pieces, no_pieces
 
 Array = np.ndarray
 
@@ -32,6 +33,9 @@ class Boundary:
     cells: Array = field(default_factory=lambda: np.zeros((0, 3), np.int64))  # boundary cells, one row per (cell, link)
     cell_link: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: Array = field(default_factory=_zeros6)  # g_c about the link's origin, (angular, linear), world axes
+    row_piece: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # further piece of each row, -1: the cell's
+    pieces: Pieces = field(default_factory=no_pieces)  # further pieces of cells that bodies split
+    row_pressure: Array | None = None  # [Pa] of each row's piece, once projected
     link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
     link_y: Array | None = None
     link_z: Array | None = None
