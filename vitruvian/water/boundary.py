@@ -9,9 +9,29 @@ from typing import Any
 import numpy as np
 
 from vitruvian.water.model import Tank
-from vitruvian.water.pieces import Pieces, no_pieces
 
 Array = np.ndarray
+
+
+@dataclass
+class Pieces:
+    """Further pieces of split cells; each cell's largest piece is the cell's own unknown."""
+
+    cells: Array  # cell of each further piece, shape (n, 3)
+    faces: Array  # axis, i, j, k of the face of each pair of which at least one is a further piece, shape (m, 4)
+    ends: Array  # low and high piece of each pair, -1 for the cell's own, shape (m, 2)
+    opened: Array  # effective open part between them, shape (m,)
+
+    def moved(self, by: Array) -> Pieces:
+        faces = self.faces.copy()
+        faces[:, 1:] += by
+        return Pieces(self.cells + by, faces, self.ends, self.opened)
+
+
+def no_pieces() -> Pieces:
+    return Pieces(
+        np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
+    )
 
 
 def _zeros6() -> Array:

@@ -17,40 +17,18 @@ face itself leaves the open part w / (1 + TURN b). Effective open parts take the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
+from vitruvian.water.boundary import Pieces, no_pieces
 from vitruvian.water.crossings import Lattice
 from vitruvian.water.fractions import SLIVER
 
 Array = np.ndarray
 TURN = 0.85  # resistance of turning round an edge, in cells for each covered cell; plates of 2, 4 and 8 cells give it
 MOST_PIECES = 8  # in a cell
-FULL = 0.99  # covered part beyond which a throat counts as this narrow
+FULL = 0.8  # covered part beyond which a throat counts as this narrow
 OPEN, CUT, RIM, THIN = 0, 1, 2, 3
-
-
-@dataclass
-class Pieces:
-    """Further pieces of split cells; each cell's largest piece is the cell's own unknown."""
-
-    cells: Array  # cell of each further piece, shape (n, 3)
-    faces: Array  # axis, i, j, k of the face of each pair of which at least one is a further piece, shape (m, 4)
-    ends: Array  # low and high piece of each pair, -1 for the cell's own, shape (m, 2)
-    opened: Array  # effective open part between them, shape (m,)
-
-    def moved(self, by: Array) -> Pieces:
-        faces = self.faces.copy()
-        faces[:, 1:] += by
-        return Pieces(self.cells + by, faces, self.ends, self.opened)
-
-
-def no_pieces() -> Pieces:
-    return Pieces(
-        np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
-    )
 
 
 def split_cells(lattice: Lattice, r: int, corners: Array, ox: Array, oy: Array, oz: Array) -> Pieces:
@@ -61,7 +39,7 @@ def split_cells(lattice: Lattice, r: int, corners: Array, ox: Array, oy: Array, 
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
         return no_pieces()
-    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, ox, oy, oz))
+    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, ox, oy, oz))
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -91,11 +69,16 @@ def _kinds(wet, low, high, r, kind):
     for i in range(nx):
         for j in range(ny):
             for k in range(nz):
-                if kind[i, j, k] == CUT:
+                if kind[i, j, k] != OPEN:
                     count = _label(wet, low, r, i, j, k, label, stack)
                     if count > 1 or (count == 1 and _crossed(wet, low, r, i, j, k)):
                         kind[i, j, k] = THIN
                         found += 1
+                    for axis in range(3):
+                        p, q, s = i + (axis == 0), j + (axis == 1), k + (axis == 2)
+                        if p < nx and q < ny and s < nz and kind[p, q, s] and _across(wet, r, i, j, k, axis):
+                            found += (kind[i, j, k] == CUT) + (kind[p, q, s] == CUT)
+                            kind[i, j, k] = kind[p, q, s] = THIN
     if found:
         for i in range(nx):
             for j in range(ny):
@@ -161,6 +144,23 @@ def _crossed(wet, low, r, i, j, k):
                     both = wet[x + a, y + b, z] and wet[x + a, y + b, z + r]
                 if both and _row_cut(low, axis, x, y, z, a, b, r):
                     return True
+    return False
+
+
+@njit(cache=True)
+def _across(wet, r, i, j, k, axis):
+    """Whether a row is dry between a cell and the next along an axis and wet at the far ends of both."""
+    x, y, z = r * i, r * j, r * k
+    for a in range(r + 1):
+        for b in range(r + 1):
+            if axis == 0:
+                if wet[x, y + a, z + b] and not wet[x + r, y + a, z + b] and wet[x + 2 * r, y + a, z + b]:
+                    return True
+            elif axis == 1:
+                if wet[x + a, y, z + b] and not wet[x + a, y + r, z + b] and wet[x + a, y + 2 * r, z + b]:
+                    return True
+            elif wet[x + a, y + b, z] and not wet[x + a, y + b, z + r] and wet[x + a, y + b, z + 2 * r]:
+                return True
     return False
 
 
@@ -322,7 +322,7 @@ def _same_piece(wet, low, r, i, j, k, label, axis, share):
 
 
 @njit(cache=True)
-def _split(wet, low, high, r, corners, kind, ox, oy, oz):
+def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
     nx, ny, nz = kind.shape
     number = np.full(kind.shape, -1, np.int64)
     count = 0
@@ -348,6 +348,7 @@ def _split(wet, low, high, r, corners, kind, ox, oy, oz):
     faces = np.empty((room, 4), np.int64)
     ends = np.empty((room, 2), np.int64)
     opened = np.empty(room)
+    middle = np.zeros((room, 2))  # of each pair's area on its face, along the next two axes, from its low corner
     begin = np.empty(6 * count + 1, np.int64)  # of each face's pairs
     where = np.empty((6 * count + 1, 4), np.int64)
     face_count = pairs = 0
@@ -362,11 +363,11 @@ def _split(wet, low, high, r, corners, kind, ox, oy, oz):
             i, j, k = a + up * da, b + up * db, c + up * dc
             if pairs + 64 > room:
                 room *= 2
-                faces, ends, opened = _longer(faces, ends, opened, room)
+                faces, ends, opened, middle = _longer(faces, ends, opened, middle, room)
             begin[face_count] = pairs
             where[face_count, 0], where[face_count, 1], where[face_count, 2], where[face_count, 3] = axis, i, j, k
             lower, upper = _at(number, i - da, j - db, k - dc), _at(number, i, j, k)
-            pairs = _pairs(wet, low, high, r, axis, i, j, k, lower, upper, labels, faces, ends, opened, pairs)
+            pairs = _pairs(wet, low, high, r, axis, i, j, k, lower, upper, labels, ends, opened, middle, pairs)
             face_count += 1
             for p in range(begin[face_count - 1], pairs):
                 if lower >= 0:
@@ -391,7 +392,8 @@ def _split(wet, low, high, r, corners, kind, ox, oy, oz):
     area, moment = np.zeros((count, 3, 2)), np.zeros((count, 3, 2))
     _walls(corners, number, area, moment)
     covered = np.zeros((count, 3))  # part of the rows that end at a sheet with the same piece behind it
-    throat = np.zeros((count, 3, 2, MOST_PIECES))  # share of k at the low and high face
+    throat = np.zeros((count, 3, 2, MOST_PIECES))  # share of k below and above the sheet
+    height = np.zeros((count, 3))  # of the sheet in the cell
     share = np.empty(MOST_PIECES)
     for n in range(count):
         for axis in range(3):
@@ -406,14 +408,16 @@ def _split(wet, low, high, r, corners, kind, ox, oy, oz):
             below = moment[n, axis, 0] / area[n, axis, 0]
             above = 1.0 - moment[n, axis, 1] / area[n, axis, 1]
             s = below / max(below + above, 1e-9)
+            height[n, axis] = 0.5 * (below + 1.0 - above)
             for m in range(pieces[n]):
-                part = min(both * share[m], FULL)
+                part = min(both * share[m], full)
                 covered[n, axis] += part
-                more = (1.0 + TURN) * part / (1.0 - part)
+                more = (1.0 + turn) * part / (1.0 - part)
                 throat[n, axis, 0, m] = (1.0 - s) * more
                 throat[n, axis, 1, m] = s * more
     # effective open parts
     kept = 0
+    was, opened_was = ends.copy(), opened.copy()
     for f in range(face_count):
         axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
         lower = _at(number, i - (axis == 0), j - (axis == 1), k - (axis == 2))
@@ -422,23 +426,35 @@ def _split(wet, low, high, r, corners, kind, ox, oy, oz):
         if lower >= 0 and upper >= 0 and pieces[lower] == 1 and pieces[upper] == 1:
             geometric = 0.0
             for p in range(begin[f], begin[f + 1]):
-                geometric += opened[p]
+                geometric += opened_was[p]
             ends_low = area[lower, axis, 0] - covered[lower, axis]
             ends_high = area[upper, axis, 1] - covered[upper, axis]
             within = max(0.0, min(min(ends_low, ends_high), 1.0 - geometric))
         total = 0.0
         for p in range(begin[f], begin[f + 1]):
-            la, lb = ends[p, 0], ends[p, 1]
+            la, lb = was[p, 0], was[p, 1]
             one = extra[lower, la] if lower >= 0 else -1
             two = extra[upper, lb] if upper >= 0 else -1
-            if one == -2 or two == -2 or opened[p] < SLIVER:
+            if one == -2 or two == -2 or opened_was[p] < SLIVER:
                 continue
-            resistance = 1.0 + TURN * within
+            resistance = 1.0 + turn * within
             if lower >= 0:
                 resistance += throat[lower, axis, 1, la]
             if upper >= 0:
                 resistance += throat[upper, axis, 0, lb]
-            w = opened[p] / resistance
+            # beside a sheet that ends in the next cell, both sides of it are open to that cell's one piece
+            for q in range(begin[f], begin[f + 1]):
+                if q == p:
+                    continue
+                for t in range(2):
+                    across = (axis + 1 + t) % 3
+                    if lower >= 0 and was[q, 0] == la and was[q, 1] != lb:
+                        side = 0 if middle[p, t] < height[lower, across] else 1
+                        resistance += opened_was[p] * throat[lower, across, side, la]
+                    if upper >= 0 and was[q, 1] == lb and was[q, 0] != la:
+                        side = 0 if middle[p, t] < height[upper, across] else 1
+                        resistance += opened_was[p] * throat[upper, across, side, lb]
+            w = opened_was[p] / resistance
             if w < SLIVER:
                 continue
             total += w
@@ -462,14 +478,14 @@ def _at(number, i, j, k):
 
 
 @njit(cache=True)
-def _longer(faces, ends, opened, room):
-    f, e, o = np.empty((room, 4), np.int64), np.empty((room, 2), np.int64), np.empty(room)
-    f[: len(faces)], e[: len(ends)], o[: len(opened)] = faces, ends, opened
-    return f, e, o
+def _longer(faces, ends, opened, middle, room):
+    f, e, o, m = np.empty((room, 4), np.int64), np.empty((room, 2), np.int64), np.empty(room), np.zeros((room, 2))
+    f[: len(faces)], e[: len(ends)], o[: len(opened)], m[: len(middle)] = faces, ends, opened, middle
+    return f, e, o, m
 
 
 @njit(cache=True)
-def _pairs(wet, low, high, r, axis, i, j, k, lower, upper, labels, faces, ends, opened, count):
+def _pairs(wet, low, high, r, axis, i, j, k, lower, upper, labels, ends, opened, middle, count):
     """Add the pairs of pieces that a face joins; cells without a number are one piece, 0."""
     first = count
     area, corner = np.empty(4), np.empty(4, np.int64)
@@ -496,6 +512,12 @@ def _pairs(wet, low, high, r, axis, i, j, k, lower, upper, labels, faces, ends, 
                 if found < 0:
                     found = count
                     ends[found, 0], ends[found, 1], opened[found] = lo, hi, 0.0
+                    middle[found, 0] = middle[found, 1] = 0.0
                     count += 1
                 opened[found] += area[g] / (r * r)
+                # a corner stands for its part of the square, which is near enough to tell sides
+                middle[found, 0] += area[g] * at[e]
+                middle[found, 1] += area[g] * at[f]
+    for p in range(first, count):
+        middle[p] /= max(opened[p], 1e-12) * r**3
     return count

@@ -14,7 +14,8 @@ import numpy as np
 from vitruvian.mesh import Topology, mesh_distance
 from vitruvian.water.crossings import Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
-from vitruvian.water.pieces import Pieces, split_cells
+from vitruvian.water.boundary import Pieces
+from vitruvian.water.pieces import split_cells
 
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]

@@ -19,9 +19,8 @@ from vitruvian.mesh import Topology, topology
 from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.water.boundary_rows import boundary_rows, piece_rows
 from vitruvian.water.model import Tank
-from vitruvian.water.pieces import Pieces
 from vitruvian.water.placing import BAND, Placed, meet, place
-from vitruvian.water.pressure import Boundary, open_boundary
+from vitruvian.water.boundary import Boundary, Pieces, open_boundary
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray

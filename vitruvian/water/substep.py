@@ -17,6 +17,7 @@ from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
+from vitruvian.water.inside import follow_bodies
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.keep import mend_volume, shift_surface
 from vitruvian.water.levelset import advect_surface
@@ -102,8 +103,13 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
 def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
+        before = [s.vertices[s.shape.mesh.faces] for s in mechanism.skins(body)]
         mechanism.advance(body, state.time, dt)
-        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        links = mechanism.links(body)
+        boundary = rasterise(tank, state, mechanism.skins(body), links.origins)
+        if boundary.psi is not None:
+            set_body_velocity(tank, state, boundary, boundary.skins, links.twists)
+            follow_bodies(tank, state, boundary, np.concatenate(before))
     else:
         boundary = open_boundary(tank)
     if not tank.free_surface:
@@ -158,6 +164,10 @@ def _dynamics(
     result.iterations += projection.iterations
     _account(tank, state, boundary, dt)
     extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
+    if mechanism is not None and boundary.psi is not None:
+        if projection.twist_change.any():
+            set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+        follow_bodies(tank, state, boundary)
 
 
 def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
