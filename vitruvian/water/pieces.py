@@ -28,18 +28,22 @@ Array = np.ndarray
 TURN = 0.85  # resistance of turning round an edge, in cells for each covered cell; plates of 2, 4 and 8 cells give it
 MOST_PIECES = 8  # in a cell
 FULL = 0.8  # covered part beyond which a throat counts as this narrow
+SHORTEST = 0.125  # half length of a sliver
 OPEN, CUT, RIM, THIN = 0, 1, 2, 3
 
 
-def split_cells(lattice: Lattice, r: int, corners: Array, ox: Array, oy: Array, oz: Array) -> Pieces:
+def split_cells(
+    lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array
+) -> Pieces:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
-    corners: triangles in cells from the lattice's first node, shape (n, 3, 3).
+    corners: triangles in cells from the lattice's first node, shape (n, 3, 3). half: length of water that each cell gives
+    to its faces along each axis, set in place too, shape (3, cells).
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
         return no_pieces()
-    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, ox, oy, oz))
+    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz))
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -322,7 +326,7 @@ def _same_piece(wet, low, r, i, j, k, label, axis, share):
 
 
 @njit(cache=True)
-def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
+def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
     nx, ny, nz = kind.shape
     number = np.full(kind.shape, -1, np.int64)
     count = 0
@@ -353,6 +357,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
     where = np.empty((6 * count + 1, 4), np.int64)
     face_count = pairs = 0
     reach = np.zeros((count, MOST_PIECES))  # open part of each piece's faces, summed
+    sides = np.zeros((count, MOST_PIECES, 3, 2))  # open part of each piece's faces
     for n in range(count):
         for side in range(6):
             axis, up = side // 2, side % 2
@@ -372,8 +377,10 @@ def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
             for p in range(begin[face_count - 1], pairs):
                 if lower >= 0:
                     reach[lower, ends[p, 0]] += opened[p]
+                    sides[lower, ends[p, 0], axis, 1] += opened[p]
                 if upper >= 0:
                     reach[upper, ends[p, 1]] += opened[p]
+                    sides[upper, ends[p, 1], axis, 0] += opened[p]
     begin[face_count] = pairs
     # the largest piece is the cell's own, specks are none
     own = np.empty(count, np.int64)
@@ -391,6 +398,15 @@ def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
     # throats
     area, moment = np.zeros((count, 3, 2)), np.zeros((count, 3, 2))
     _walls(corners, number, area, moment)
+    halves = np.empty((count, MOST_PIECES, 3))
+    for n in range(count):
+        for m in range(pieces[n]):
+            volume = _volume(sides[n, m], area[n], moment[n], pieces[n])
+            for axis in range(3):
+                halves[n, m, axis] = half_length(volume, sides[n, m, axis, 0] + sides[n, m, axis, 1])
+        for axis in range(3):
+            half[axis, cells[n, 0], cells[n, 1], cells[n, 2]] = halves[n, own[n], axis] if pieces[n] else 0.5
+    lengths = np.empty(room)
     covered = np.zeros((count, 3))  # part of the rows that end at a sheet with the same piece behind it
     throat = np.zeros((count, 3, 2, MOST_PIECES))  # share of k below and above the sheet
     height = np.zeros((count, 3))  # of the sheet in the cell
@@ -461,6 +477,9 @@ def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
             if one >= 0 or two >= 0:
                 faces[kept] = where[f]
                 ends[kept, 0], ends[kept, 1], opened[kept] = one, two, w
+                di, dj, dk = i - (axis == 0), j - (axis == 1), k - (axis == 2)
+                lengths[kept] = halves[lower, la, axis] if lower >= 0 else _half_at(half, axis, di, dj, dk)
+                lengths[kept] += halves[upper, lb, axis] if upper >= 0 else _half_at(half, axis, i, j, k)
                 kept += 1
         if axis == 0:
             ox[i, j, k] = total
@@ -468,7 +487,80 @@ def _split(wet, low, high, r, corners, kind, turn, full, ox, oy, oz):
             oy[i, j, k] = total
         else:
             oz[i, j, k] = total
-    return extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy()
+    return extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(), lengths[:kept].copy()
+
+
+@njit(cache=True)
+def _volume(sides, area, moment, pieces):
+    """Volume of a piece by the divergence theorem, the mean over the axes: integral of x n_x over its faces and walls."""
+    total = 0.0
+    for axis in range(3):
+        v = 0.5 * (sides[axis, 0] + sides[axis, 1])
+        if pieces == 1:
+            for side in range(2):
+                v += (1.0 - 2.0 * side) * (moment[axis, side] - 0.5 * area[axis, side])
+        else:  # of the walls that face this piece
+            wall = sides[axis, 0] - sides[axis, 1]
+            side = 0 if wall > 0.0 else 1
+            if area[axis, side] > 1e-9:
+                v += wall * (moment[axis, side] / area[axis, side] - 0.5)
+        total += v / 3.0
+    return min(max(total, 0.0), 1.0)
+
+
+@njit(cache=True, inline="always")
+def half_length(volume, opened):
+    """Length of a cell's water that moves with each of its faces along an axis, which are open by `opened` in sum: half
+    of what reaches both, all of what ends at a wall.
+    """
+    return min(max(volume / opened, SHORTEST), 1.0) if opened > SLIVER else 0.5
+
+
+@njit(cache=True)
+def half_lengths(ox, oy, oz, volume, half):
+    """The same for whole cells beside bodies; shape (3, cells)."""
+    nx, ny, nz = volume.shape
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                half[0, i, j, k] = half_length(volume[i, j, k], ox[i, j, k] + ox[i + 1, j, k])
+                half[1, i, j, k] = half_length(volume[i, j, k], oy[i, j, k] + oy[i, j + 1, k])
+                half[2, i, j, k] = half_length(volume[i, j, k], oz[i, j, k] + oz[i, j, k + 1])
+
+
+@njit(cache=True, inline="always")
+def _half_at(half, axis, i, j, k):
+    _, nx, ny, nz = half.shape
+    return half[axis, i, j, k] if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz else 0.5
+
+
+@njit(cache=True)
+def long_faces(half, ox, oy, oz):
+    """Faces between whose cells' centres lies water of a length other than 1: axis, i, j, k and the length."""
+    _, nx, ny, nz = half.shape
+    room = 64
+    faces, lengths = np.empty((room, 4), np.int64), np.empty(room)
+    count = 0
+    for axis in range(3):
+        opened = ox if axis == 0 else (oy if axis == 1 else oz)
+        for i in range(opened.shape[0]):
+            for j in range(opened.shape[1]):
+                for k in range(opened.shape[2]):
+                    if opened[i, j, k] <= 0.0:
+                        continue
+                    length = _half_at(half, axis, i - (axis == 0), j - (axis == 1), k - (axis == 2))
+                    length += _half_at(half, axis, i, j, k)
+                    if abs(length - 1.0) < 1e-9:
+                        continue
+                    if count == room:
+                        room *= 2
+                        more_faces, more = np.empty((room, 4), np.int64), np.empty(room)
+                        more_faces[:count], more[:count] = faces, lengths
+                        faces, lengths = more_faces, more
+                    faces[count, 0], faces[count, 1], faces[count, 2], faces[count, 3] = axis, i, j, k
+                    lengths[count] = length
+                    count += 1
+    return faces[:count].copy(), lengths[:count].copy()
 
 
 @njit(cache=True, inline="always")

@@ -15,12 +15,22 @@ from vitruvian.mesh import Topology, mesh_distance
 from vitruvian.water.crossings import Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
 from vitruvian.water.boundary import Pieces
-from vitruvian.water.pieces import split_cells
+from vitruvian.water.pieces import half_lengths, long_faces, split_cells
 
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]
 BAND = 1.75  # cells about a skin in which its distance is exact: corners of cells that it cuts lie within sqrt(3)
 FINE_BAND = 1.1  # the same about finer nodes, in their spacing: ends of edges that a skin cuts lie within 1
+
+
+@dataclass
+class Cut:
+    """What skins leave open in a box of cells."""
+
+    fractions: Fractions  # open part of x-, y- and z-faces and of cells
+    pieces: Pieces  # further pieces of split cells; indices of the grid
+    faces: Array  # axis, i, j, k of faces whose water has a length other than 1 between its cells' centres, (n, 4)
+    lengths: Array  # that length, in cells, shape (n,)
 
 
 @dataclass
@@ -35,10 +45,10 @@ class Placed:
     fine: Array  # signed distance [m] at nodes `detail` to a cell's edge, clamped to a few of them
     lattice: Lattice  # where the skin crosses the edges between those nodes
     corners: Array  # of its triangles [m], shape (m, 3, 3)
-    fractions: tuple[Fractions, Pieces] | None = None  # once asked for
+    fractions: Cut | None = None  # once asked for
 
-    def opened(self, others: Sequence[Placed] = ()) -> tuple[Fractions, Pieces]:
-        """Open part of x-, y- and z-faces and of cells beside these others, and further pieces of split cells."""
+    def opened(self, others: Sequence[Placed] = ()) -> Cut:
+        """What it and these others leave open."""
         if others:
             return _opened(self, *_together(self, others))
         if self.fractions is None:
@@ -75,14 +85,18 @@ def meet(a: Array, b: Array) -> bool:
     return bool(np.all((a[:, 0] <= b[:, 1]) & (b[:, 0] <= a[:, 1])))
 
 
-def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> tuple[Fractions, Pieces]:
+def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> Cut:
     h, detail = one.grid[3], one.grid[-1]
     x, y, z = ((n - 1) // detail for n in fine.shape)
     made = np.ones((x + 1, y, z)), np.ones((x, y + 1, z)), np.ones((x, y, z + 1)), np.ones((x, y, z))
     open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
     low = np.asarray(one.grid[:3]) + h * one.box[:, 0]
-    pieces = split_cells(lattice, detail, (corners - low) / h, *made[:3])
-    return made, pieces.moved(one.box[:, 0])
+    half = np.empty((3, x, y, z))
+    half_lengths(*made, half)
+    pieces = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
+    faces, lengths = long_faces(half, *made[:3])
+    faces[:, 1:] += one.box[:, 0]
+    return Cut(made, pieces.moved(one.box[:, 0]), faces, lengths)
 
 
 def _together(one: Placed, others: Sequence[Placed]) -> tuple[Array, Lattice, Array]:

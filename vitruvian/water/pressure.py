@@ -47,6 +47,7 @@ class Projection:
     iterations: int
     residual: float
     system: System
+    weight: float  # impulse [N s] along z that faces beside bodies take from gravity more than their mass alone
 
 
 def project(
@@ -75,7 +76,7 @@ def project(
         tank.open_sides(), outside, system.cx, system.cy, system.cz, system.diagonal, system.top, right, x,
     )  # fmt: skip
     split = add_pieces(
-        b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x
+        b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x, tank.gravity[2] * dt
     )
     impulses = np.zeros((b.links, 6))
     coupling = None
@@ -114,12 +115,13 @@ def project(
         state.phi, b.open_x, b.open_y, b.open_z, system.diagonal, x, tank.open_sides(), outside,
         state.u, state.v, state.w,
     )  # fmt: skip
-    if split is not None:
-        finish_velocity(b, split, state.phi, x, (state.u, state.v, state.w))
+    more = 0.0
+    if len(b.long_faces):
+        more = finish_velocity(b, split, state.phi, x, tank.gravity[2] * dt, (state.u, state.v, state.w))
     b.row_pressure = x[tuple(place.T)] / scale
     state.pressure = x[1:-1, 1:-1, 1:-1] / scale
     state.iterations, state.residual = iterations, residual
-    return Projection(x, impulses, twist_change, iterations, residual, system)
+    return Projection(x, impulses, twist_change, iterations, residual, system, rho * h**3 * more)
 
 
 def divergence(tank: Tank, state: WaterState, boundary: Boundary, body: tuple[Array, Array, Array]) -> Array:

@@ -19,7 +19,7 @@ from vitruvian.mesh import Topology, topology
 from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.water.boundary_rows import boundary_rows, piece_rows
 from vitruvian.water.model import Tank
-from vitruvian.water.placing import BAND, Placed, meet, place
+from vitruvian.water.placing import BAND, Cut, Placed, meet, place
 from vitruvian.water.boundary import Boundary, Pieces, open_boundary
 from vitruvian.water.state import WaterState
 
@@ -86,12 +86,14 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
     if there:
         b.boxes = np.array([np.stack([p.box[:, 0], np.minimum(p.box[:, 1], tank.shape)], axis=1) for p in there])
         b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
-        found = []
+        found, cuts = [], []
         for n, (placed, box) in enumerate(zip(there, b.boxes)):
-            pieces = _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
+            cut = _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
             _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
-            found.append(_outside(pieces, b.boxes[:n]))
+            cuts.append(cut)
+            found.append(_outside(cut.pieces, b.boxes[:n]))
         b.pieces = _all_pieces(found)
+        _set_lengths(b, cuts)
     b.cells, b.cell_link, b.rows = boundary_rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
     )
@@ -131,11 +133,28 @@ def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:
                 )
 
 
-def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> Pieces:
-    fractions, pieces = placed.opened(others)
-    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), fractions):
+def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> Cut:
+    cut = placed.opened(others)
+    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), cut.fractions):
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
-    return pieces
+    return cut
+
+
+def _set_lengths(b: Boundary, cuts: Sequence[Cut]) -> None:
+    """Collect the faces whose water has a length of its own or that join several pieces."""
+    faces = np.concatenate([*(c.faces for c in cuts), b.pieces.faces])
+    lengths = np.concatenate([*(c.lengths for c in cuts), np.ones(len(b.pieces.faces))])
+    size = np.array([s + 1 for s in b.volume.shape])
+    key = ((faces[:, 0] * size[0] + faces[:, 1]) * size[1] + faces[:, 2]) * size[2] + faces[:, 3]
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    b.long_faces, b.lengths = faces[first], lengths[first]
+    b.pair_face = place.reshape(-1)[len(faces) - len(b.pieces.faces) :]
+    b.long_open = np.empty(len(b.long_faces))
+    for axis, opened in enumerate((b.open_x, b.open_y, b.open_z)):
+        own = b.long_faces[:, 0] == axis
+        b.long_open[own] = opened[tuple(b.long_faces[own, 1:].T)]
+    np.subtract.at(b.long_open, b.pair_face, b.pieces.opened)
+    b.long_open = np.maximum(b.long_open, 0.0)
 
 
 def _outside(pieces: Pieces, boxes: Array) -> Pieces:
@@ -147,7 +166,7 @@ def _outside(pieces: Pieces, boxes: Array) -> Pieces:
     number = np.where(new, np.cumsum(new) - 1, -2)
     ends = np.where(pieces.ends >= 0, number[pieces.ends], -1)
     keep = np.all(ends != -2, axis=1)
-    return Pieces(pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep])
+    return Pieces(pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep])
 
 
 def _all_pieces(found: Sequence[Pieces]) -> Pieces:
@@ -160,6 +179,7 @@ def _all_pieces(found: Sequence[Pieces]) -> Pieces:
         np.concatenate([p.faces for p in found]),
         np.concatenate(ends),
         np.concatenate([p.opened for p in found]),
+        np.concatenate([p.lengths for p in found]),
     )
 
 

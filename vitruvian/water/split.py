@@ -57,16 +57,19 @@ class Split:
 
 def add_pieces(
     b: Boundary, phi: Array, flow: tuple[Array, Array, Array], coefficients: tuple[Array, Array, Array],
-    diagonal: Array, top: Array, right: Array, x: Array,
+    diagonal: Array, top: Array, right: Array, x: Array, fall: float,
 ) -> Split | None:  # fmt: skip
-    """Change the system of cells' own pieces (arrays padded, in place) into that of all pieces; None without any."""
+    """Change the system of cells' own pieces with unit lengths (arrays padded, in place) into that of all pieces and
+    true lengths; fall: the speed [m/s] that gravity has given all w. None without further pieces.
+    """
     p = b.pieces
+    cx, cy, cz = coefficients
+    _lengthen(b.long_faces, b.long_open, b.lengths, phi, cx, cy, cz, diagonal, right, fall)
     if not len(p.cells):
         return None
-    cx, cy, cz = coefficients
     slot, joined, one, two, amount = _build(
-        p.cells, p.faces, p.ends, p.opened, phi, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz, diagonal,
-        int(top.max()), right, x,
+        p.cells, p.faces, p.ends, p.opened, p.lengths, phi, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz, diagonal,
+        int(top.max()), right, x, fall,
     )  # fmt: skip
     active = slot >= 0
     if not active.any():
@@ -75,10 +78,19 @@ def add_pieces(
     return Split(slot, one, two, amount, joined, near, *_rows(cx, cy, cz, diagonal, near, one, two, amount))
 
 
-def finish_velocity(b: Boundary, split: Split, phi: Array, x: Array, flow: tuple[Array, Array, Array]) -> None:
-    """Velocity of faces with several pairs: the mean over their open parts, once the cells' own pieces have set it."""
+def finish_velocity(
+    b: Boundary, split: Split | None, phi: Array, x: Array, fall: float, flow: tuple[Array, Array, Array]
+) -> float:
+    """Velocity of faces with lengths or pieces of their own, once unit lengths have set it: the mean over the masses
+    that move with them. Returns what gravity has given them more than the rest, in cells' masses [m/s].
+    """
     p = b.pieces
-    _update(p.cells, p.faces, p.ends, p.opened, split.slot, phi, b.open_x, b.open_y, b.open_z, x, *flow)
+    slot = np.full(len(p.cells), NONE) if split is None else split.slot
+    return float(
+        _update(
+            b.long_faces, b.long_open, b.lengths, b.pair_face, p.ends, p.opened, p.lengths, slot, phi, x, fall, *flow
+        )
+    )
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -86,7 +98,7 @@ def finish_velocity(b: Boundary, split: Split, phi: Array, x: Array, flow: tuple
 
 @njit(cache=True)
 def _build(
-    cells, faces, ends, opened, phi, u, v, w, bx, by, bz, cx, cy, cz, diagonal, wet, right, x
+    cells, faces, ends, opened, lengths, phi, u, v, w, bx, by, bz, cx, cy, cz, diagonal, wet, right, x, fall
 ):  # fmt: skip
     sx, sy, sz = diagonal.shape
     n = len(cells)
@@ -143,6 +155,7 @@ def _build(
             c[i + 1, j + 1, k + 1] -= a
             flat_d[la] -= a
             flat_d[lb] -= a
+            a /= lengths[m]
             one[count], two[count], amount[count] = ta, tb, a
             count += 1
             if ra != rb and _couple(cx, cy, cz, ra, rb, a, sy, sz):
@@ -165,6 +178,10 @@ def _build(
             passing = opened[m] * (v[i, j, k] - by[i, j, k])
         else:
             passing = opened[m] * (w[i, j, k] - bz[i, j, k])
+            more = opened[m] * (1.0 / lengths[m] - 1.0) * fall
+            if pa < 0.0 and pb < 0.0:
+                flat_r[ta] -= more
+                flat_r[tb] += more
         if sa >= 0:
             flat_r[sa] -= passing
             flat_r[la] += passing
@@ -288,35 +305,84 @@ def _rows(cx, cy, cz, diagonal, near, one, two, amount):
 
 
 @njit(cache=True)
-def _update(cells, faces, ends, opened, slot, phi, ox, oy, oz, x, u, v, w):
+def _lengthen(faces, opened, lengths, phi, cx, cy, cz, diagonal, right, fall):
+    for m in range(len(faces)):
+        axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
+        a, b, c = i - (axis == 0), j - (axis == 1), k - (axis == 2)
+        if a < 0 or b < 0 or c < 0 or i >= phi.shape[0] or j >= phi.shape[1] or k >= phi.shape[2]:
+            continue
+        if phi[a, b, c] >= 0.0 or phi[i, j, k] >= 0.0:
+            continue
+        change = opened[m] * (1.0 / lengths[m] - 1.0)
+        coefficient = cx if axis == 0 else (cy if axis == 1 else cz)
+        coefficient[i + 1, j + 1, k + 1] += change
+        diagonal[a + 1, b + 1, c + 1] += change
+        diagonal[i + 1, j + 1, k + 1] += change
+        if axis == 2:
+            right[a + 1, b + 1, c + 1] -= change * fall
+            right[i + 1, j + 1, k + 1] += change * fall
+
+
+@njit(cache=True)
+def _update(faces, opened, lengths, pair_face, ends, pair_open, pair_length, slot, phi, x, fall, u, v, w):
     _, sy, sz = x.shape
     flat = x.reshape(-1)
+    push, mass, more = np.zeros(len(faces)), np.zeros(len(faces)), np.zeros(len(faces))
+    jump = np.zeros(len(faces))
+    kind = np.zeros(len(faces), np.int8)  # of its cells: 3 both wet, 1 the low one, 2 the high one
     for m in range(len(faces)):
-        ea, eb = ends[m, 0], ends[m, 1]
-        sa = slot[ea] if ea >= 0 else NONE
-        sb = slot[eb] if eb >= 0 else NONE
-        if sa < 0 and sb < 0:
+        axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
+        a, b, c = i - (axis == 0), j - (axis == 1), k - (axis == 2)
+        if a < 0 or b < 0 or c < 0 or i >= phi.shape[0] or j >= phi.shape[1] or k >= phi.shape[2]:
+            continue
+        kind[m] = (1 if phi[a, b, c] < 0.0 else 0) + (2 if phi[i, j, k] < 0.0 else 0)
+        lo, hi = _cells_of(faces[m], sy, sz)
+        jump[m] = _jump(kind[m], phi[a, b, c], phi[i, j, k], flat[lo], flat[hi])
+        length = lengths[m] if kind[m] == 3 else 1.0
+        push[m] = opened[m] * jump[m]
+        mass[m] = opened[m] * length
+        more[m] = opened[m] * (1.0 - length)
+    for p in range(len(pair_face)):
+        m = pair_face[p]
+        if kind[m] == 0:
             continue
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
-        la, lb = _cells_of(faces[m], sy, sz)
-        pa, pb = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
-        # the jump between the cells' own pieces less that of the pair
-        low = flat[la] - flat[sa] if sa >= 0 else 0.0
-        high = flat[lb] - flat[sb] if sb >= 0 else 0.0
-        if pa < 0.0 and pb < 0.0:
-            change = high - low
-        elif pa < 0.0:
-            change = -low * share(1.0, pa, pb)
-        elif pb < 0.0:
-            change = high * share(1.0, pb, pa)
-        else:
+        lo, hi = _cells_of(faces[m], sy, sz)
+        if ends[p, 0] >= 0 and slot[ends[p, 0]] >= 0:
+            lo = slot[ends[p, 0]]
+        if ends[p, 1] >= 0 and slot[ends[p, 1]] >= 0:
+            hi = slot[ends[p, 1]]
+        below = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)]
+        length = pair_length[p] if kind[m] == 3 else 1.0
+        push[m] += pair_open[p] * _jump(kind[m], below, phi[i, j, k], flat[lo], flat[hi])
+        mass[m] += pair_open[p] * length
+        more[m] += pair_open[p] * (1.0 - length)
+    total = 0.0
+    for m in range(len(faces)):
+        if kind[m] == 0 or mass[m] <= 0.0:
             continue
+        axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
+        change = jump[m] - push[m] / mass[m]
         if axis == 0:
-            u[i, j, k] += opened[m] / ox[i, j, k] * change
+            u[i, j, k] += change
         elif axis == 1:
-            v[i, j, k] += opened[m] / oy[i, j, k] * change
+            v[i, j, k] += change
         else:
-            w[i, j, k] += opened[m] / oz[i, j, k] * change
+            w[i, j, k] += change + more[m] / mass[m] * fall
+            total += more[m] * fall
+    return total
+
+
+@njit(cache=True, inline="always")
+def _jump(kind, below, above, low, high):
+    """Pressure difference over a face, with the ghost value where one side is air."""
+    if kind == 3:
+        return high - low
+    if kind == 1:
+        return -low * share(1.0, below, above)
+    if kind == 2:
+        return high * share(1.0, above, below)
+    return 0.0
 
 
 @njit(cache=True)
