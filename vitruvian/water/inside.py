@@ -44,6 +44,19 @@ def follow_bodies(tank: Tank, state: WaterState, b: Boundary, before: Array | No
         flow[n // len(b.boxes)].reshape(-1)[place] = value
 
 
+def into_throats(state: WaterState, b: Boundary, *, back: bool = False) -> None:
+    """Turn the mean velocity of the water in a face beside a sheet's edge into that of the part which passes the edge, in
+    place, or back.
+
+    The rest moves with the sheet. As the sheet goes by, the mean is continuous, the part is not.
+    """
+    for axis, (flow, body) in enumerate(zip((state.u, state.v, state.w), (b.body_x, b.body_y, b.body_z))):
+        own = b.throats[:, 0] == axis
+        at = tuple(b.throats[own, 1:].T)
+        part = b.throat_part[own]
+        flow[at] = body[at] + (flow[at] - body[at]) * (part if back else 1.0 / part)
+
+
 @njit(cache=True, inline="always")
 def _mean(f, axis, own, i, j, k):
     """Of the component `axis` at the middle of a face across `own`, from the four faces about it."""

@@ -27,23 +27,27 @@ from vitruvian.water.fractions import SLIVER
 Array = np.ndarray
 TURN = 0.85  # resistance of turning round an edge, in cells for each covered cell; plates of 2, 4 and 8 cells give it
 MOST_PIECES = 8  # in a cell
-FULL = 0.8  # covered part beyond which a throat counts as this narrow
+FULL = 0.9  # covered part beyond which a throat counts as this narrow
 SHORTEST = 0.125  # half length of a sliver
 OPEN, CUT, RIM, THIN = 0, 1, 2, 3
 
 
 def split_cells(
     lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array
-) -> Pieces:
+) -> tuple[Pieces, Array, Array]:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
     corners: triangles in cells from the lattice's first node, shape (n, 3, 3). half: length of water that each cell gives
-    to its faces along each axis, set in place too, shape (3, cells).
+    to its faces along each axis, set in place too, shape (3, cells). Returns pieces, faces (axis, i, j, k) beside sheets
+    that end, and what part of their geometric opening is effective.
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
-        return no_pieces()
-    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz))
+        return no_pieces(), np.zeros((0, 4), np.int64), np.zeros(0)
+    *found, throats, part = _split(
+        lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz
+    )
+    return Pieces(*found), throats, part
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -432,7 +436,8 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
                 throat[n, axis, 0, m] = (1.0 - s) * more
                 throat[n, axis, 1, m] = s * more
     # effective open parts
-    kept = 0
+    kept = narrow = 0
+    throats, part = np.empty((face_count, 4), np.int64), np.empty(face_count)
     was, opened_was = ends.copy(), opened.copy()
     for f in range(face_count):
         axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
@@ -446,7 +451,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             ends_low = area[lower, axis, 0] - covered[lower, axis]
             ends_high = area[upper, axis, 1] - covered[upper, axis]
             within = max(0.0, min(min(ends_low, ends_high), 1.0 - geometric))
-        total = 0.0
+        total = free = 0.0
         for p in range(begin[f], begin[f + 1]):
             la, lb = was[p, 0], was[p, 1]
             one = extra[lower, la] if lower >= 0 else -1
@@ -474,6 +479,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             if w < SLIVER:
                 continue
             total += w
+            free += opened_was[p]
             if one >= 0 or two >= 0:
                 faces[kept] = where[f]
                 ends[kept, 0], ends[kept, 1], opened[kept] = one, two, w
@@ -481,13 +487,20 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
                 lengths[kept] = halves[lower, la, axis] if lower >= 0 else _half_at(half, axis, di, dj, dk)
                 lengths[kept] += halves[upper, lb, axis] if upper >= 0 else _half_at(half, axis, i, j, k)
                 kept += 1
+        if total < (1.0 - 1e-9) * free:
+            throats[narrow] = where[f]
+            part[narrow] = total / free
+            narrow += 1
         if axis == 0:
             ox[i, j, k] = total
         elif axis == 1:
             oy[i, j, k] = total
         else:
             oz[i, j, k] = total
-    return extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(), lengths[:kept].copy()
+    return (
+        extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
+        lengths[:kept].copy(), throats[:narrow].copy(), part[:narrow].copy(),
+    )  # fmt: skip
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
-from vitruvian.water.inside import follow_bodies
+from vitruvian.water.inside import follow_bodies, into_throats
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.keep import mend_volume, shift_surface
 from vitruvian.water.levelset import advect_surface
@@ -157,6 +157,7 @@ def _dynamics(
         mechanism.receive(body, impulses)
         result.impulses += impulses
         set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+    into_throats(state, boundary)
     projection = project(tank, state, boundary, dt, mobility=mobility)
     if mechanism is not None and forces == "pressure":
         mechanism.receive(body, projection.impulses)
@@ -167,6 +168,7 @@ def _dynamics(
     if mechanism is not None and boundary.psi is not None:
         if projection.twist_change.any():
             set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+        into_throats(state, boundary, back=True)
         follow_bodies(tank, state, boundary)
 
 
