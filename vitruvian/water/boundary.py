@@ -80,6 +80,22 @@ class Boundary:
         return len(self.origins)
 
 
+def face_masses(b: Boundary, phi: Array) -> tuple[Array, Array, Array]:
+    """Water that moves with each face, in cells: its open part times a length, which is 1 unless a body is near."""
+    masses = b.open_x.copy(), b.open_y.copy(), b.open_z.copy()
+    faces, pairs = b.long_faces, b.pieces
+    total = b.long_open * b.lengths
+    np.add.at(total, b.pair_face, pairs.opened * pairs.lengths)
+    low = faces[:, 1:] - np.eye(3, dtype=np.int64)[faces[:, 0]]
+    inside = np.all((low >= 0) & (faces[:, 1:] < phi.shape), axis=1)
+    for axis, mass in enumerate(masses):
+        own = inside & (faces[:, 0] == axis)
+        at = tuple(faces[own, 1:].T)
+        wet = (phi[at] < 0.0) & (phi[tuple(low[own].T)] < 0.0)
+        mass[at] = np.where(wet, total[own], mass[at])
+    return masses
+
+
 def open_boundary(tank: Tank) -> Boundary:
     """A tank without bodies."""
     nx, ny, nz = tank.shape

@@ -44,17 +44,19 @@ def follow_bodies(tank: Tank, state: WaterState, b: Boundary, before: Array | No
         flow[n // len(b.boxes)].reshape(-1)[place] = value
 
 
-def into_throats(state: WaterState, b: Boundary, *, back: bool = False) -> None:
+def into_throats(state: WaterState, b: Boundary, fall: float = 0.0, *, back: bool = False) -> None:
     """Turn the mean velocity of the water in a face beside a sheet's edge into that of the part which passes the edge, in
     place, or back.
 
-    The rest moves with the sheet. As the sheet goes by, the mean is continuous, the part is not.
+    The rest moves with the sheet. As the sheet goes by, the mean is continuous, the part is not. fall: the speed [m/s]
+    that gravity has just given all w, which both have in common.
     """
     for axis, (flow, body) in enumerate(zip((state.u, state.v, state.w), (b.body_x, b.body_y, b.body_z))):
         own = b.throats[:, 0] == axis
         at = tuple(b.throats[own, 1:].T)
         part = b.throat_part[own]
-        flow[at] = body[at] + (flow[at] - body[at]) * (part if back else 1.0 / part)
+        common = body[at] + (fall if axis == 2 else 0.0)
+        flow[at] = common + (flow[at] - common) * (part if back else 1.0 / part)
 
 
 @njit(cache=True, inline="always")

@@ -201,7 +201,8 @@ def _pieces(split: Split | None, shape: tuple[int, ...], half: int) -> tuple[Arr
     active = s.slot >= 0
     return (
         at(s.slot[active]), at(s.joined[active]), at(s.one), at(s.two), s.amount,
-        at(s.near), s.near_start, at(s.near_place), s.near_amount, s.near_diagonal, 1.0 / s.near_diagonal,
+        at(s.near), s.near_start, at(s.near_place), s.near_amount, s.near_diagonal,
+        np.where(s.near_diagonal > 0.0, 1.0 / np.maximum(s.near_diagonal, 1e-300), 0.0),
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from vitruvian.water.crossings import Lattice
 from vitruvian.water.fractions import SLIVER
 
 Array = np.ndarray
-TURN = 0.85  # resistance of turning round an edge, in cells for each covered cell; plates of 2, 4 and 8 cells give it
+TURN = 1.2  # resistance of turning round an edge, in cells for each covered cell; discs in potential flow give it
 MOST_PIECES = 8  # in a cell
 FULL = 0.9  # covered part beyond which a throat counts as this narrow
 SHORTEST = 0.125  # half length of a sliver
@@ -451,6 +451,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             ends_low = area[lower, axis, 0] - covered[lower, axis]
             ends_high = area[upper, axis, 1] - covered[upper, axis]
             within = max(0.0, min(min(ends_low, ends_high), 1.0 - geometric))
+        at_side = i - (axis == 0) < 0 or j - (axis == 1) < 0 or k - (axis == 2) < 0 or i >= nx or j >= ny or k >= nz
         total = free = 0.0
         for p in range(begin[f], begin[f + 1]):
             la, lb = was[p, 0], was[p, 1]
@@ -478,6 +479,8 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             w = opened_was[p] / resistance
             if w < SLIVER:
                 continue
+            if (one >= 0 or two >= 0) and at_side:
+                continue  # beyond the side of the tank there is nothing that a further piece could be open to
             total += w
             free += opened_was[p]
             if one >= 0 or two >= 0:

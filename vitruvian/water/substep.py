@@ -157,7 +157,7 @@ def _dynamics(
         mechanism.receive(body, impulses)
         result.impulses += impulses
         set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
-    into_throats(state, boundary)
+    into_throats(state, boundary, tank.gravity[2] * dt)
     projection = project(tank, state, boundary, dt, mobility=mobility)
     if mechanism is not None and forces == "pressure":
         mechanism.receive(body, projection.impulses)
