@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh import sphere
-from vitruvian.water.boundary import face_masses
 from vitruvian.water import (
     RigidBodies,
     RigidBody,
@@ -16,6 +15,7 @@ from vitruvian.water import (
     set_body_velocity,
     step,
 )
+from vitruvian.water.boundary import face_masses
 from vitruvian.water.cycle import SMALL
 from vitruvian.water.gradients import couple
 

@@ -22,16 +22,22 @@ class Pieces:
     ends: Array  # low and high piece of each pair, -1 for the cell's own, shape (m, 2)
     opened: Array  # effective open part between them, shape (m,)
     lengths: Array  # of the water that moves with each pair's face, in cells, shape (m,)
+    thin: Array  # cells that thin parts of bodies cut, and their neighbours, shape (k, 3)
 
     def moved(self, by: Array) -> Pieces:
         faces = self.faces.copy()
         faces[:, 1:] += by
-        return Pieces(self.cells + by, faces, self.ends, self.opened, self.lengths)
+        return Pieces(self.cells + by, faces, self.ends, self.opened, self.lengths, self.thin + by)
 
 
 def no_pieces() -> Pieces:
     return Pieces(
-        np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
+        np.zeros((0, 3), np.int64),
+        np.zeros((0, 4), np.int64),
+        np.zeros((0, 2), np.int64),
+        np.zeros(0),
+        np.zeros(0),
+        np.zeros((0, 3), np.int64),
     )
 
 
@@ -56,7 +62,9 @@ class Boundary:
     rows: Array = field(default_factory=_zeros6)  # g_c about the link's origin, (angular, linear), world axes
     row_piece: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # further piece of each row, -1: the cell's
     pieces: Pieces = field(default_factory=no_pieces)  # further pieces of cells that bodies split
-    long_faces: Array = field(default_factory=lambda: np.zeros((0, 4), np.int64))  # axis, i, j, k of faces with a length
+    long_faces: Array = field(
+        default_factory=lambda: np.zeros((0, 4), np.int64)
+    )  # axis, i, j, k of faces with a length
     # other than 1 or with further pieces
     long_open: Array = field(default_factory=lambda: np.zeros(0))  # open part between the cells' own pieces there
     lengths: Array = field(default_factory=lambda: np.zeros(0))  # of the water that moves with them, in cells

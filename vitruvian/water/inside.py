@@ -25,38 +25,27 @@ Array = np.ndarray
 OFF = 1.25  # cells from the skin at which the water is asked
 
 
-def follow_bodies(tank: Tank, state: WaterState, b: Boundary, before: Array | None = None) -> None:
-    """Set the velocity of faces inside bodies, in place, and of faces that were inside when the triangles had the
-    corners `before` [m], shape (triangles, 3, 3).
+def follow_bodies(tank: Tank, state: WaterState, b: Boundary, before: Array | None = None, fall: float = 0.0) -> None:
+    """Set the velocity of faces inside thin parts of bodies, in place, and of faces that were inside when the triangles
+    had the corners `before` [m], shape (triangles, 3, 3). fall: the speed [m/s] that gravity has just given all w.
     """
-    if b.psi is None or b.gathered is None or not len(b.boxes):
+    if b.psi is None or b.gathered is None or not len(b.pieces.thin):
         return
     corners = b.gathered[1]
     flow, body = (state.u, state.v, state.w), (b.body_x, b.body_y, b.body_z)
     links = (b.link_x, b.link_y, b.link_z)
+    thin = np.zeros(tank.shape, bool)
+    thin[tuple(b.pieces.thin.T)] = True
+    then = corners if before is None else before
     found = [
-        _inside(axis, box, links[axis], b.psi, b.triangle, corners, corners if before is None else before,
-                state.origin, tank.cell, *flow, *body)
+        _inside(
+            axis, box, thin, links[axis], b.psi, b.triangle, corners, then, state.origin, tank.cell, fall, *flow, *body
+        )
         for axis in range(3)
         for box in b.boxes
-    ]  # fmt: skip
+    ]
     for n, (place, value) in enumerate(found):
         flow[n // len(b.boxes)].reshape(-1)[place] = value
-
-
-def into_throats(state: WaterState, b: Boundary, fall: float = 0.0, *, back: bool = False) -> None:
-    """Turn the mean velocity of the water in a face beside a sheet's edge into that of the part which passes the edge, in
-    place, or back.
-
-    The rest moves with the sheet. As the sheet goes by, the mean is continuous, the part is not. fall: the speed [m/s]
-    that gravity has just given all w, which both have in common.
-    """
-    for axis, (flow, body) in enumerate(zip((state.u, state.v, state.w), (b.body_x, b.body_y, b.body_z))):
-        own = b.throats[:, 0] == axis
-        at = tuple(b.throats[own, 1:].T)
-        part = b.throat_part[own]
-        common = body[at] + (fall if axis == 2 else 0.0)
-        flow[at] = common + (flow[at] - common) * (part if back else 1.0 / part)
 
 
 @njit(cache=True, inline="always")
@@ -83,8 +72,15 @@ def _mean(f, axis, own, i, j, k):
     return 0.25 * total
 
 
+@njit(cache=True, inline="always")
+def _beside(thin, axis, i, j, k):
+    nx, ny, nz = thin.shape
+    a, b, c = max(i - (axis == 0), 0), max(j - (axis == 1), 0), max(k - (axis == 2), 0)
+    return thin[a, b, c] or thin[min(i, nx - 1), min(j, ny - 1), min(k, nz - 1)]
+
+
 @njit(cache=True)
-def _inside(axis, box, link, psi, triangle, corners, before, origin, h, u, v, w, bx, by, bz):
+def _inside(axis, box, thin, link, psi, triangle, corners, before, origin, h, fall, u, v, w, bx, by, bz):
     """Places and new values of the faces of one axis in a box of cells."""
     _, ny, nz = link.shape
     i1, j1, k1 = box[0, 1] + (axis == 0), box[1, 1] + (axis == 1), box[2, 1] + (axis == 2)
@@ -95,7 +91,7 @@ def _inside(axis, box, link, psi, triangle, corners, before, origin, h, u, v, w,
     for i in range(box[0, 0], i1):
         for j in range(box[1, 0], j1):
             for k in range(box[2, 0], k1):
-                if link[i, j, k] < 0:
+                if link[i, j, k] < 0 or not _beside(thin, axis, i, j, k):
                     continue
                 x[0] = origin[0] + (i + (0.0 if axis == 0 else 0.5)) * h
                 x[1] = origin[1] + (j + (0.0 if axis == 1 else 0.5)) * h
@@ -142,6 +138,7 @@ def _inside(axis, box, link, psi, triangle, corners, before, origin, h, u, v, w,
                 body[0] = bx[i, j, k] if axis == 0 else _mean(bx, 0, axis, i, j, k)
                 body[1] = by[i, j, k] if axis == 1 else _mean(by, 1, axis, i, j, k)
                 body[2] = bz[i, j, k] if axis == 2 else _mean(bz, 2, axis, i, j, k)
+                body[2] += fall
                 along = 0.0
                 for d in range(3):
                     along += n[d] * (body[d] - flow[d])

@@ -1,4 +1,4 @@
-"""Cells that a thin body cuts into several wet pieces, each with a pressure of its own, and edges that end inside a cell.
+"""Cells that a thin body cuts into several wet pieces, each with its own pressure, and edges that end inside a cell.
 
 The nodes of the lattice in a cell (its faces' included) are joined along edges that no triangle cuts; what hangs
 together is a piece. A face is open between a piece on one side and a piece on the other over the area that both reach,
@@ -37,9 +37,9 @@ def split_cells(
 ) -> tuple[Pieces, Array, Array]:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
-    corners: triangles in cells from the lattice's first node, shape (n, 3, 3). half: length of water that each cell gives
-    to its faces along each axis, set in place too, shape (3, cells). Returns pieces, faces (axis, i, j, k) beside sheets
-    that end, and what part of their geometric opening is effective.
+    corners: triangles in cells from the lattice's first node, shape (n, 3, 3). half: length of water that each cell
+    gives to its faces along each axis, set in place too, shape (3, cells). Returns pieces, faces (axis, i, j, k) beside
+    sheets that end, and what part of their geometric opening is effective.
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
@@ -84,7 +84,11 @@ def _kinds(wet, low, high, r, kind):
                         found += 1
                     for axis in range(3):
                         p, q, s = i + (axis == 0), j + (axis == 1), k + (axis == 2)
-                        if p < nx and q < ny and s < nz and kind[p, q, s] and _across(wet, r, i, j, k, axis):
+                        if p < nx and q < ny and s < nz and kind[p, q, s] and _across(wet, r, i, j, k, axis, 2):
+                            found += (kind[i, j, k] == CUT) + (kind[p, q, s] == CUT)
+                            kind[i, j, k] = kind[p, q, s] = THIN
+                        p, q, s = p + (axis == 0), q + (axis == 1), s + (axis == 2)
+                        if p < nx and q < ny and s < nz and kind[p, q, s] and _across(wet, r, i, j, k, axis, 3):
                             found += (kind[i, j, k] == CUT) + (kind[p, q, s] == CUT)
                             kind[i, j, k] = kind[p, q, s] = THIN
     if found:
@@ -156,19 +160,24 @@ def _crossed(wet, low, r, i, j, k):
 
 
 @njit(cache=True)
-def _across(wet, r, i, j, k, axis):
-    """Whether a row is dry between a cell and the next along an axis and wet at the far ends of both."""
+def _across(wet, r, i, j, k, axis, count):
+    """Whether a row along an axis is dry between `count` cells from this one on and wet at the far ends of both."""
+    m = r * (count - 1)
     x, y, z = r * i, r * j, r * k
     for a in range(r + 1):
         for b in range(r + 1):
             if axis == 0:
-                if wet[x, y + a, z + b] and not wet[x + r, y + a, z + b] and wet[x + 2 * r, y + a, z + b]:
+                dry = not (wet[x + r, y + a, z + b] or wet[x + m, y + a, z + b])
+                if dry and wet[x, y + a, z + b] and wet[x + m + r, y + a, z + b]:
                     return True
             elif axis == 1:
-                if wet[x + a, y, z + b] and not wet[x + a, y + r, z + b] and wet[x + a, y + 2 * r, z + b]:
+                dry = not (wet[x + a, y + r, z + b] or wet[x + a, y + m, z + b])
+                if dry and wet[x + a, y, z + b] and wet[x + a, y + m + r, z + b]:
                     return True
-            elif wet[x + a, y + b, z] and not wet[x + a, y + b, z + r] and wet[x + a, y + b, z + 2 * r]:
-                return True
+            else:
+                dry = not (wet[x + a, y + b, z + r] or wet[x + a, y + b, z + m])
+                if dry and wet[x + a, y + b, z] and wet[x + a, y + b, z + m + r]:
+                    return True
     return False
 
 
@@ -276,7 +285,6 @@ def _walls(corners, number, area, moment):
     """Projected area of the skin in each numbered cell that faces down and up each axis, and its first moment along
     that axis from the cell's low side; (cells, axis, side).
     """
-    nx, ny, nz = number.shape
     work, other = np.empty((12, 3)), np.empty((12, 3))
     low, high = np.empty(3, np.int64), np.empty(3, np.int64)
     for t in range(corners.shape[0]):
@@ -502,13 +510,13 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             oz[i, j, k] = total
     return (
         extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
-        lengths[:kept].copy(), throats[:narrow].copy(), part[:narrow].copy(),
+        lengths[:kept].copy(), cells, throats[:narrow].copy(), part[:narrow].copy(),
     )  # fmt: skip
 
 
 @njit(cache=True)
 def _volume(sides, area, moment, pieces):
-    """Volume of a piece by the divergence theorem, the mean over the axes: integral of x n_x over its faces and walls."""
+    """Volume of a piece by the divergence theorem, the mean over the axes: of x n_x over faces and walls."""
     total = 0.0
     for axis in range(3):
         v = 0.5 * (sides[axis, 0] + sides[axis, 1])
@@ -532,18 +540,6 @@ def half_length(volume, opened):
     return min(max(volume / opened, SHORTEST), 1.0) if opened > SLIVER else 0.5
 
 
-@njit(cache=True)
-def half_lengths(ox, oy, oz, volume, half):
-    """The same for whole cells beside bodies; shape (3, cells)."""
-    nx, ny, nz = volume.shape
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                half[0, i, j, k] = half_length(volume[i, j, k], ox[i, j, k] + ox[i + 1, j, k])
-                half[1, i, j, k] = half_length(volume[i, j, k], oy[i, j, k] + oy[i, j + 1, k])
-                half[2, i, j, k] = half_length(volume[i, j, k], oz[i, j, k] + oz[i, j, k + 1])
-
-
 @njit(cache=True, inline="always")
 def _half_at(half, axis, i, j, k):
     _, nx, ny, nz = half.shape
@@ -552,8 +548,7 @@ def _half_at(half, axis, i, j, k):
 
 @njit(cache=True)
 def long_faces(half, ox, oy, oz):
-    """Faces between whose cells' centres lies water of a length other than 1: axis, i, j, k and the length."""
-    _, nx, ny, nz = half.shape
+    """Faces between whose cells' centres lies water of a length other than 1: axis, i, j, k and it."""
     room = 64
     faces, lengths = np.empty((room, 4), np.int64), np.empty(room)
     count = 0

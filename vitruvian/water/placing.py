@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.mesh import Topology, mesh_distance
+from vitruvian.water.boundary import Pieces
 from vitruvian.water.crossings import Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
-from vitruvian.water.boundary import Pieces
-from vitruvian.water.pieces import half_lengths, long_faces, split_cells
+from vitruvian.water.pieces import long_faces, split_cells
 
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]
@@ -93,8 +93,7 @@ def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> Cut:
     made = np.ones((x + 1, y, z)), np.ones((x, y + 1, z)), np.ones((x, y, z + 1)), np.ones((x, y, z))
     open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
     low = np.asarray(one.grid[:3]) + h * one.box[:, 0]
-    half = np.empty((3, x, y, z))
-    half_lengths(*made, half)
+    half = np.full((3, x, y, z), 0.5)
     pieces, throats, part = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
     faces, lengths = long_faces(half, *made[:3])
     faces[:, 1:] += one.box[:, 0]

@@ -17,10 +17,10 @@ from numba import njit
 from vitruvian.errors import InputError
 from vitruvian.mesh import Topology, topology
 from vitruvian.mesh.distance import closest_on_triangle
+from vitruvian.water.boundary import Boundary, Pieces, open_boundary
 from vitruvian.water.boundary_rows import boundary_rows, piece_rows
 from vitruvian.water.model import Tank
 from vitruvian.water.placing import BAND, Cut, Placed, meet, place
-from vitruvian.water.boundary import Boundary, Pieces, open_boundary
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -170,7 +170,9 @@ def _outside(pieces: Pieces, boxes: Array) -> Pieces:
     number = np.where(new, np.cumsum(new) - 1, -2)
     ends = np.where(pieces.ends >= 0, number[pieces.ends], -1)
     keep = np.all(ends != -2, axis=1)
-    return Pieces(pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep])
+    return Pieces(
+        pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep], pieces.thin
+    )
 
 
 def _all_pieces(found: Sequence[Pieces]) -> Pieces:
@@ -184,6 +186,7 @@ def _all_pieces(found: Sequence[Pieces]) -> Pieces:
         np.concatenate(ends),
         np.concatenate([p.opened for p in found]),
         np.concatenate([p.lengths for p in found]),
+        np.concatenate([p.thin for p in found]),
     )
 
 

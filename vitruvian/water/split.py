@@ -1,14 +1,14 @@
 """Further pieces of split cells in the pressure system.
 
-A pair of pieces (a, b) of which one is not its cell's own brings w_ab (P_a - P_b)^2 to the energy of the system in place
-of the same between the cells' own pieces, and its share w_ab s (u - u_body) to the divergence of its two pieces. Further
-pieces have unknowns in the padding of the grid's arrays, where all coefficients are zero, so that every sum over the
-grid counts them.
+A pair of pieces (a, b) of which one is not its cell's own brings w_ab (P_a - P_b)^2 / l_ab to the system's energy in
+place of the same between the cells' own pieces, and its share w_ab s (u - u_body) to the divergence of its two pieces;
+l is the length of the water that moves with the face. Further pieces have unknowns in the padding of the grid's
+arrays, where all coefficients are zero, so that every sum over the grid counts them.
 
 The arrays of the system hold a grid's matrix that the multigrid can take: in it each further piece is one with the
 neighbour that it is most open to, so that the two sides of a sheet stay apart on every level. What differs from the
-true matrix is a short list of couplings (`Split`). The preconditioner smooths on the few cells about the pieces with the
-true matrix, does a cycle with the grid's, and smooths again in opposite order.
+true matrix is a short list of couplings (`Split`). The preconditioner smooths on the few cells about the pieces with
+the true matrix, does a cycle with the grid's, and smooths again in opposite order.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _couple(cx, cy, cz, a, b, amount, sy, sz):
 @njit(cache=True)
 def _near(cx, cy, cz, slot, joined, one, two):
     """Pieces, the cells that their couplings reach, and the neighbours of those."""
-    sx, sy, sz = cx.shape
+    _, sy, sz = cx.shape
     seen = np.zeros(cx.size, np.bool_)
     out = np.empty(len(slot) + 14 * len(one) + 7 * len(joined), np.int64)
     count = 0

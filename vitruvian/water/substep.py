@@ -17,8 +17,8 @@ from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
-from vitruvian.water.inside import follow_bodies, into_throats
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import mend_volume, shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
@@ -103,13 +103,14 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
 def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
-        before = [s.vertices[s.shape.mesh.faces] for s in mechanism.skins(body)]
+        before, twists = mechanism.skins(body), mechanism.links(body).twists
+        corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in before])
         mechanism.advance(body, state.time, dt)
-        links = mechanism.links(body)
-        boundary = rasterise(tank, state, mechanism.skins(body), links.origins)
-        if boundary.psi is not None:
-            set_body_velocity(tank, state, boundary, boundary.skins, links.twists)
-            follow_bodies(tank, state, boundary, np.concatenate(before))
+        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        if len(boundary.pieces.thin):
+            # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
+            set_body_velocity(tank, state, boundary, boundary.skins, twists)
+            follow_bodies(tank, state, boundary, corners, tank.gravity[2] * dt)
     else:
         boundary = open_boundary(tank)
     if not tank.free_surface:
@@ -157,7 +158,6 @@ def _dynamics(
         mechanism.receive(body, impulses)
         result.impulses += impulses
         set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
-    into_throats(state, boundary, tank.gravity[2] * dt)
     projection = project(tank, state, boundary, dt, mobility=mobility)
     if mechanism is not None and forces == "pressure":
         mechanism.receive(body, projection.impulses)
@@ -165,10 +165,9 @@ def _dynamics(
     result.iterations += projection.iterations
     _account(tank, state, boundary, dt)
     extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
-    if mechanism is not None and boundary.psi is not None:
+    if mechanism is not None and len(boundary.pieces.thin):
         if projection.twist_change.any():
             set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
-        into_throats(state, boundary, back=True)
         follow_bodies(tank, state, boundary)
 
 
