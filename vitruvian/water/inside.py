@@ -17,12 +17,13 @@ from numba import njit
 
 from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.water.boundary import Boundary
-from vitruvian.water.interpolate import velocity
+from vitruvian.water.interpolate import linear, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
 OFF = 1.25  # cells from the skin at which the water is asked
+THIN = 2.0  # cells within which the other side of a thin body lies
 
 
 def follow_bodies(tank: Tank, state: WaterState, b: Boundary, before: Array | None = None, fall: float = 0.0) -> None:
@@ -133,7 +134,12 @@ def _inside(axis, box, thin, link, psi, triangle, corners, before, origin, h, fa
                 size = np.sqrt(size)
                 for d in range(3):
                     n[d] /= size
-                    foot[d] = (foot[d] + OFF * h * n[d] - origin[d]) / h
+                    foot[d] = (foot[d] - origin[d]) / h
+                # only where the body is thin: two cells behind this skin there is water again
+                if linear(psi, foot[0] - THIN * n[0], foot[1] - THIN * n[1], foot[2] - THIN * n[2]) <= 0.0:
+                    continue
+                for d in range(3):
+                    foot[d] += OFF * n[d]
                 flow[0], flow[1], flow[2] = velocity(u, v, w, foot[0], foot[1], foot[2])
                 body[0] = bx[i, j, k] if axis == 0 else _mean(bx, 0, axis, i, j, k)
                 body[1] = by[i, j, k] if axis == 1 else _mean(by, 1, axis, i, j, k)
