@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 # scenes, verify and benchmarks are found by file; `door` and the top are made of names of the others
 EXPORTING = (
     *("spatial", "mesh", "skeleton", "muscle", "flesh", "water", "skin", "couple", "anatomy", "control", "systems"),
-    *("world", "swarm", "exchange", "view"),
+    *("world", "swarm", "measured", "exchange", "view"),
 )
 
 

@@ -15,12 +15,13 @@ those below it)::
     couple      the one step of bones and everything that acts within it
     anatomy     tables and meshes -> bodies
     control     everything that decides activations
+    measured    measured motion: poses, moments, muscle forces
     systems     whole things that live: body, swimmer, tissue, tank
     exchange    other people's formats
     view        browser viewer, pictures, films
     scenes      one file per experiment
     verify      the verification book           benchmarks   timings against peers
-    door        run, open, render, show, sweep: what the names of `vt` add
+    door        run, open, render, show, sweep, track: what the names of `vt` add
     cli         the command line
 
 SI units, float64, world axes +x to the body's left, +y to the back, +z up.
@@ -41,6 +42,8 @@ NAMES = {
     "render": "vitruvian.door",
     "show": "vitruvian.door",
     "scene_names": "vitruvian.scenes",
+    # measured motion
+    "track": "vitruvian.door",
     # many runs
     "sweep": "vitruvian.door",
     "map": "vitruvian.swarm",
@@ -74,7 +77,7 @@ NAMES = {
 }
 PACKAGES = (
     *("spatial", "world", "swarm", "mesh", "skeleton", "muscle", "flesh", "water", "skin", "couple", "anatomy"),
-    *("control", "systems", "exchange", "view", "scenes", "verify", "benchmarks", "door", "cli", "errors"),
+    *("control", "measured", "systems", "exchange", "view", "scenes", "verify", "benchmarks", "door", "cli", "errors"),
 )
 # `import *` leaves Python's own `open` and `map` alone
 __all__ = [name for name in NAMES if name not in ("open", "map")]

@@ -10,6 +10,7 @@ from vitruvian import errors as errors
 from vitruvian import exchange as exchange
 from vitruvian import flesh as flesh
 from vitruvian import kernel_cache as kernel_cache
+from vitruvian import measured as measured
 from vitruvian import mesh as mesh
 from vitruvian import muscle as muscle
 from vitruvian import scenes as scenes
@@ -30,6 +31,7 @@ from vitruvian.door import render as render
 from vitruvian.door import run as run
 from vitruvian.door import show as show
 from vitruvian.door import sweep as sweep
+from vitruvian.door import track as track
 from vitruvian.errors import Diverged as Diverged
 from vitruvian.errors import InputError as InputError
 from vitruvian.flesh import box_lattice as box_lattice

@@ -15,6 +15,7 @@ from vitruvian.couple import (
     MuscleLines,
     MusclePull,
     Wrenches,
+    ball,
 )
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import MuscleBuilder
@@ -93,17 +94,17 @@ def test_the_ground_is_booked_as_the_step_applied_it():
     builder = SkeletonBuilder()
     builder.add_bone("ball", joint=joints.Free(), inertia=Inertia.sphere(2.0, 0.1))
     s = builder.build()
-    contacts = Contacts(("ball",), np.zeros((1, 3)), 0.1, stiffness=2e4, damping=100.0)
+    contacts = Contacts((ball("ball", (0.0, 0.0, 0.0), 0.1),), stiffness=2e4, dissipation=5.0)
     for dt in (1e-3, 1e-4):
-        stepper, book = BodyStepper(s, MuscleBuilder(s).build(), contacts=contacts), Book.open(["links", "joints"])
+        stepper, book = BodyStepper(s, MuscleBuilder(s).build(), contacts=contacts), Book.open(["contact", "joints"])
         q, v = s.neutral_q(), np.zeros(6)
-        q[2], v[3] = 0.15, 0.5
+        q[2] = 0.15
         start = energy(s, q, v).total
         for _ in range(round(1.0 / dt)):
             q, v = stepper.step(q, v, np.zeros(0), dt, book=book)
         lost = start - energy(s, q, v).total
-        assert lost > 0.5
-        assert book.work["links"] == pytest.approx(-lost, rel=1e-9)
+        assert lost > 0.9
+        assert book.work["contact"] == pytest.approx(-lost, rel=1e-6)
 
 
 def test_a_body_that_moves_loses_and_gains_what_its_book_says(body):
@@ -119,7 +120,7 @@ def test_a_body_that_moves_loses_and_gains_what_its_book_says(body):
         left.append(abs(energy(body.skeleton, q, v).total - start - sum(book.work.values())))
     assert abs(book.work["drive"]) > 1.0
     assert left[1] < 0.65 * left[0]
-    assert left[1] < 0.1 * abs(book.work["drive"])
+    assert left[1] < 0.12 * abs(book.work["drive"])
 
 
 def test_an_account_that_was_not_opened_is_not_kept(body):

@@ -76,3 +76,13 @@ def _lengths(body, q):
     return np.array(
         [np.linalg.norm(np.diff(points[a:b], axis=0), axis=1).sum() for a, b in zip(m.offsets, m.offsets[1:])]
     )
+
+
+def test_fibres_with_elastic_tendons_move_on_in_water(body):
+    elastic = human(muscles="elastic")
+    activation = np.random.default_rng(1).uniform(0.0, 1.0, elastic.muscles.n_muscles)
+    rest = elastic.at_rest().fibre
+    _, state = _stepped(elastic, elastic.muscles, None, activation)
+    fibre = state.fibre / rest
+    assert (fibre[activation > 0.5] < 1.0).mean() > 0.95  # those that are active shorten against their tendons
+    assert fibre.min() > 0.5

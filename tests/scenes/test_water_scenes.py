@@ -145,7 +145,7 @@ def test_calm_water_has_no_period_and_stays_level():
         world.step()
         levels.append(world.observe().signals["level"])
     zero = np.zeros(len(time))
-    signals = {"level": np.array(levels)} | dict.fromkeys(("volume_error", "mended", "shifted", "put_right"), zero)
+    signals = {"level": np.array(levels)} | dict.fromkeys(("volume_error", "shifted", "put_right"), zero)
     report = scene.check(SimpleNamespace(time=time, signals=signals), parameters)
     assert "calm water stays level to a thousandth of a cell" in report.checks
     assert all(report.checks.values())

@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.control import Controls
-from vitruvian.couple import BoneStep, Contacts, JointTorques, StillWater, Wrenches
+from vitruvian.couple import BoneStep, Contacts, GroundPlane, JointTorques, SolidBox, StillWater, Wrenches, ball
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 from vitruvian.skeleton import Inertia, SkeletonBuilder, joints
@@ -76,19 +76,31 @@ def test_torques_know_whether_they_are_stiff():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"points": np.zeros((1, 3))}, r"2 bones need points \(2, 3\), not \(1, 3\)"),
-        ({"points": np.zeros(3)}, r"2 bones need points \(2, 3\), not \(3,\)"),
-        ({"radius": -0.1}, "radius must be finite and not negative"),
-        ({"radius": np.array([0.1, np.nan])}, "radius must be finite and not negative"),
         ({"stiffness": -1.0}, "stiffness must be finite"),
-        ({"damping": np.inf}, "damping must be finite"),
+        ({"dissipation": np.inf}, "dissipation must be finite"),
         ({"friction": np.nan}, "friction must be finite"),
-        ({"grip": -2.0}, "grip must be finite"),
+        ({"creep": 0.0}, "creep must be positive"),
+        ({"pairs": np.array([[0, 2]])}, "must name two of 2 shapes"),
+        ({"pairs": np.zeros(2, int)}, "must name two of 2 shapes"),
     ],
 )
 def test_contacts_that_make_no_sense_are_refused(given, words):
     with pytest.raises(InputError, match=words):
-        Contacts(("rod 0", "rod 1"), **{"points": np.zeros((2, 3)), **given})
+        Contacts((ball("rod 0", (0, 0, 0), 0.1), ball("rod 1", (0, 0, 0), 0.1)), **given)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ball("rod 0", (0, 0, 0), -0.1), "'rod 0': radii must not be negative"),
+        (lambda: ball("rod 0", (0, 0, np.nan), 0.1), "'rod 0': needs two ends"),
+        (lambda: GroundPlane(normal=(0, 0, 0)), "a normal that is not zero"),
+        (lambda: SolidBox((0, 0, 0), (0.1, 0.0, 0.1)), "positive half edges"),
+    ],
+)
+def test_contact_shapes_that_make_no_sense_are_refused(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (2, 3), (6,), (3, 6)])

@@ -86,11 +86,10 @@ def test_what_is_seen_of_a_tank(fallen):
 def test_a_recording_tells_its_worst_error_of_volume():
     signals = {
         "volume_error": np.array([0.0, -3e-3, 1e-3]),
-        "mended": np.array([0.0, 1.0]),
         "shifted": np.array([0.0, 2.0]),
         "put_right": np.array([0.0, 3.0]),
     }
-    assert list(volume_metrics(SimpleNamespace(signals=signals)).values()) == [3e-3, 1.0, 2.0, 3.0]
+    assert list(volume_metrics(SimpleNamespace(signals=signals)).values()) == [3e-3, 2.0, 3.0]
 
 
 def test_a_ball_that_starts_outside_is_refused():

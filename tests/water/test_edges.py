@@ -108,6 +108,56 @@ def test_a_course_that_is_not_a_number_is_named():
         fill(tank, level=0.5, mechanism=bodies, body=bodies.start())
 
 
+@pytest.mark.parametrize(
+    "course",
+    [
+        lambda t: ((0.4 + t, 0.5, 0.5), (0.0, 0.0, 0.0)),
+        lambda t: ((0.4 + t, 0.5, 0.5), (2.0, 0.0, 0.0)),
+        lambda t: ((0.4, 0.5, 0.5), (0.0, 0.0, 0.0), np.eye(3), (0.0, 0.0, 3.0)),
+    ],
+)
+def test_a_course_whose_velocity_contradicts_its_position_is_refused(course):
+    tank = tank_of()
+    bodies = RigidBodies([RigidBody.solid("plate", VERTICES, FACES, 500.0, course=course)])
+    body = bodies.start()
+    water = fill(tank, level=0.5, mechanism=bodies, body=body)
+    with pytest.raises(InputError, match=r"plate: its course moves at .* velocity"):
+        step(tank, water, 0.01, mechanism=bodies, body=body)
+
+
+def test_a_course_with_a_kink_is_accepted():
+    tank = tank_of()
+    course = lambda t: ((0.4 + max(0.0, t - 0.013), 0.5, 0.5), (1.0 if t > 0.013 else 0.0, 0.0, 0.0))  # noqa: E731
+    bodies = RigidBodies([RigidBody.solid("plate", VERTICES, FACES, 500.0, course=course)])
+    body = bodies.start()
+    water = fill(tank, level=0.5, mechanism=bodies, body=body)
+    for _ in range(3):
+        step(tank, water, 0.01, mechanism=bodies, body=body)
+
+
+def test_one_bad_value_of_phi_is_named_with_its_cell():
+    tank = tank_of()
+    water = fill(tank, level=0.5)
+    water.phi[3, 4, 2] = np.nan
+    with pytest.raises(Diverged, match=r"phi is not a number in cell \(3, 4, 2\)"):
+        step(tank, water, 0.01)
+
+
+def test_a_body_wholly_outside_is_named_even_where_walls_may_be_passed():
+    tank = tank_of()
+    course = lambda t: ((0.8 + 4.0 * t, 0.5, 0.5), (4.0, 0.0, 0.0))  # noqa: E731
+    bodies = RigidBodies([RigidBody.solid("plate", VERTICES, FACES, 500.0, course=course)])
+    body = bodies.start()
+    water = fill(tank, level=0.5, mechanism=bodies, body=body)
+    with pytest.raises(InputError, match=r"plate: lies wholly outside the water"):
+        step(tank, water, 0.5, mechanism=bodies, body=body, beyond_walls=True)
+
+
+def test_a_tank_of_one_cell_is_refused():
+    with pytest.raises(InputError, match=r"0\.1 m are 1 cells"):
+        Tank.of_size((3.2, 3.2, 0.1), 0.1)
+
+
 def test_bodies_and_tank_of_different_gravity_are_refused():
     tank = tank_of()
     bodies = RigidBodies([RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.5))], (0.0, 0.0, -1.6))

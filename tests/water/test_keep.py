@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.water import Tank, fill, spray_total, water_volume
 from vitruvian.water.interpolate import sample_linear, to_cells
-from vitruvian.water.keep import mend_volume, missing_volume, raise_surface, shift_surface
+from vitruvian.water.keep import raise_surface, shift_surface
 from vitruvian.water.particles import largest_radius
 from vitruvian.water.spray import fly, rejoin, release
 
@@ -13,7 +13,7 @@ N = 16
 
 
 def calm():
-    tank = Tank((N, N, N), 1.0 / N)
+    tank = Tank((N, N, N), 1.0 / N, particles=16)
     return tank, fill(tank, level=0.51)
 
 
@@ -72,7 +72,7 @@ def test_a_drop_that_a_body_meets_in_the_air_stays_a_drop(height):
 
 
 def test_a_drop_on_a_dry_floor_waits_there():
-    tank = Tank((N, N, N), 1.0 / N)
+    tank = Tank((N, N, N), 1.0 / N, particles=16)
     x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
     state = fill(tank, np.maximum(x - 0.4, z - 0.4))
     state.spray, state.spray_velocity = np.array([[0.8, 0.5, 0.05]]), np.array([[0.0, 0.0, -1.0]])
@@ -99,19 +99,6 @@ def test_spray_takes_no_more_than_the_surface_lost():
     state.volume += lost
     release(tank, state, opened)
     assert spray_total(state) == pytest.approx(lost, rel=1e-6)
-
-
-def test_missing_water_is_put_back_where_an_escaped_marker_saw_it_vanish():
-    tank, state = calm()
-    state.markers = np.array([[0.5, 0.5, 0.51 + 0.4 * tank.cell]])
-    state.marker_side, state.marker_radius = np.array([-1], np.int8), np.full(1, 0.1 * tank.cell)
-    before = state.phi.copy()
-    state.volume += 0.5 * tank.cell**3 / tank.particles
-    mend_volume(tank, state, np.ones(tank.shape), np.ones(1, bool))
-    changed = np.argwhere(state.phi != before)
-    assert np.abs(changed + 0.5 - np.array([8.0, 8.0, 8.5])).max() < 3.5
-    assert missing_volume(tank, state, np.ones(tank.shape)) == pytest.approx(0.0, abs=0.05 * tank.cell**3)
-    assert state.mended_net == pytest.approx(0.5 * tank.cell**3 / tank.particles)
 
 
 def test_the_shift_keeps_account_of_what_it_put_back():

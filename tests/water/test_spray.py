@@ -9,7 +9,7 @@ N = 16
 
 
 def with_drop(position, velocity, **options):
-    tank = Tank((N, N, N), 1.0 / N, **options)
+    tank = Tank((N, N, N), 1.0 / N, particles=16, **options)
     water = fill(tank, level=None if options else 0.3)
     water.spray = np.array([position], float)
     water.spray_velocity = np.array([velocity], float)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vitruvian.couple import BodyState
+from vitruvian.couple import BodyState, resting_fibres
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import Element, LinearHill, MuscleBuilder, MuscleModel
 from vitruvian.muscle.model import Path, checked_path
@@ -69,10 +69,12 @@ class Body:
     def at_rest(self, q: Array | None = None) -> BodyState:
         """Standing still in the pose q (default: the tables' pose), muscles off, hands empty."""
         s = self.skeleton
+        q = (self.default_q if q is None else q).copy()
         return BodyState(
-            q=(self.default_q if q is None else q).copy(),
+            q=q,
             v=np.zeros(s.n_v),
             activation=np.zeros(self.muscles.n_muscles),
+            fibre=resting_fibres(s, self.muscles, q),
             load=np.zeros((s.n_bones, 10)),
             wrench=np.zeros((s.n_bones, 6)),
         )

@@ -8,9 +8,11 @@ shoulder is a spline.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from vitruvian.anatomy.architecture import with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.scaling import Scale, scaled
@@ -29,6 +31,7 @@ CHOICES = {
     "shoulder": ("fixed", "spline"),
     "knee": ("hinge", "spline"),
     "pelvis": ("free", "fixed"),
+    "muscles": ("documents", "rigid", "elastic"),
 }
 
 
@@ -39,13 +42,15 @@ def human(
     shoulder: str = "fixed",
     knee: str = "hinge",
     pelvis: str = "free",
+    muscles: str = "documents",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
-    knee may be spline joints (Lee 6.5); height [m] and mass [kg] scale it, one alone keeps its shape."""
-    options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis}
+    knee may be spline joints (Lee 6.5); muscles "documents": Lee's, all of the line is fibre; "rigid" or "elastic":
+    fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "muscles": muscles}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
 
@@ -96,7 +101,13 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {"feet": "hinge", "shoulder": "fixed", "knee": "hinge", "pelvis": "fixed"} | options
+    merged = {
+        "feet": "hinge",
+        "shoulder": "fixed",
+        "knee": "hinge",
+        "pelvis": "fixed",
+        "muscles": "documents",
+    } | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -160,7 +171,7 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa)
     bones = {**kept, **fingers}
     order = skeleton.names
-    return Body(
+    body = Body(
         name=name,
         skeleton=skeleton,
         muscles=muscles.build(),
@@ -173,6 +184,11 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         scale=scale.length,
         notes=tuple(f"{c.row} {c.field}: {c.reason}" for c in tables.corrections),
     )
+    if options["muscles"] == "documents":
+        return body
+    areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
+    fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
+    return replace(body, muscles=fibres)
 
 
 def _joint(bone: BoneRow, options: dict) -> Joint:
@@ -232,8 +248,6 @@ def _add_bone(
 
 def _merge_scapulas(tables: Tables) -> Tables:
     """Clavicle and scapula as one bone under the clavicle's name (Lee 5.1.1)."""
-    from dataclasses import replace
-
     bones = dict(tables.bones)
     for side in "lr":
         c, s = bones[f"Cla_{side}"], bones.pop(f"Sca_{side}")

@@ -55,6 +55,28 @@ def muscle_bone_step() -> Timing:
 
 
 @timing
+def muscle_bone_step_with_tendons() -> Timing:
+    """One step of 2 ms with fibres and elastic tendons, beside the same body with rigid tendons and with the documents'
+    muscles, a fifth of the muscles active, in full motion."""
+    runs: dict[str, Callable[[], object]] = {}
+    for kind in ("elastic", "rigid", "documents"):
+        body = human(muscles=kind)
+        rng = np.random.default_rng(0)
+        stepper, state = BodyStepper(body.skeleton, body.muscles), body.at_rest(pose(body, HANGING))
+        a = rng.uniform(0.0, 1.0, body.muscles.n_muscles) * (rng.uniform(size=body.muscles.n_muscles) < 0.2)
+        for _ in range(50):
+            state.q, state.v = stepper.step(state.q, state.v, a, 0.002, fibre=state.fibre)
+        runs[kind] = lambda stepper=stepper, state=state, a=a: stepper.step(  # type: ignore[misc]
+            state.q, state.v, a, 0.002, fibre=state.fibre.copy()
+        )
+    found = interleaved(runs, repeats=25, least_seconds=0.005)
+    figures = {f"{kind}_ms": 1e3 * t for kind, t in found.items()}
+    figures["ratio"] = found["elastic"] / found["documents"]
+    peers = {kind: found[kind] for kind in ("rigid", "documents")}
+    return Timing(found["elastic"], peers, SIZE, figures)
+
+
+@timing
 def activation_solve_warm() -> Timing:
     """Activations for a torque that changed by 1 %, from the last answer, beside OSQP, PIQP and Clarabel."""
     return _activation(warm=True)

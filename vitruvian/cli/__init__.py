@@ -1,4 +1,5 @@
-"""The command line: `vitruvian scenes | run | sweep | view | render | export | info | verify | bench | prepare`.
+"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
+prepare`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import looking, preparing, proving, running, sweeping
+from vitruvian.cli import looking, preparing, proving, running, sweeping, tracking
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -98,6 +99,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     running.scenes,
     running.run,
     sweeping.sweep,
+    tracking.track,
     looking.view,
     looking.render,
     looking.export,

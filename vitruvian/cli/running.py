@@ -120,13 +120,13 @@ def _interrupted(run: Run, json: bool) -> int:
     command = _resume_command(run.scene, run.recording)
     complain(f"interrupted at t = {run.seconds:.6g} s, state saved; resume with `{command}`")
     if json:
-        print_json(_summary(run) | {"interrupted": True})
+        print_json(summary(run) | {"interrupted": True})
     return 130
 
 
 def _tell(run: Run, json: bool) -> None:
     if json:
-        print_json(_summary(run))
+        print_json(summary(run))
         return
     rows = [[name, "passed" if good else "failed"] for name, good in run.checks.items()]
     if rows:
@@ -146,7 +146,7 @@ def _tell(run: Run, json: bool) -> None:
     print(f"recording  {name}\nlook       vitruvian view {name}\nfilm       vitruvian render {name} {run.scene}.mp4")
 
 
-def _summary(run: Run) -> dict[str, Any]:
+def summary(run: Run) -> dict[str, Any]:
     return {
         "scene": run.scene,
         "seconds": run.seconds,

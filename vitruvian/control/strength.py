@@ -3,7 +3,12 @@
 `sum`: all muscles that help at full activation, the others at rest, about one axis of one joint; what a dynamometer
 sees of a limb. `balanced`: the greatest force on a bone (or pure moment) that all joints together can hold with 0 <=
 a <= 1, by linear programming, as the moment at the named joint; the only fair measure for the spine, where many
-joints must hold at once. Each may yield by 2 degrees against its ligaments.
+joints must hold at once,
+
+    max x,   R a - k d = x load,   0 <= a <= 1,   low <= d <= high,   load . d = 0  over the spine.
+
+The loaded bone is held by the measuring device; between it and the pelvis the joints of the spine may yield (d) within
+their ranges against their ligaments' stiffness k, so that the bone stays. Other joints may yield by 2 degrees.
 """
 
 from __future__ import annotations
@@ -20,10 +25,11 @@ from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.poses import pose
 from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
-from vitruvian.skeleton import bone_poses, world_twists
+from vitruvian.skeleton import bone_poses, difference, world_twists
 
 Array = np.ndarray
-GIVE = np.radians(2.0)  # by which every joint may yield, so that its ligaments help
+GIVE = np.radians(2.0)  # by which joints outside of the spine may yield, so that their ligaments help
+SPINE = (*(f"{part}{i}" for part, n in (("L", 5), ("T", 12), ("C", 7)) for i in range(n, 0, -1)), "Sku")
 SOFT = ("Hyo", "Thy")  # hung in soft tissue that is not modelled: they yield as they need
 
 
@@ -75,15 +81,23 @@ def strength(body: Body, test: StrengthTest) -> float:
     held = np.zeros(body.skeleton.n_v, dtype=bool)
     held[: body.skeleton.joints[0].n_v] = True
     inverse = InverseDynamics(body, BodyStepper(body.skeleton, body.muscles, held=held))
-    demand = inverse.demand(body.at_rest(q), np.zeros(body.skeleton.n_v), 2e-3)
-    R = demand.map.dense()
+    state = body.at_rest(q)
+    state.activation[:] = 1.0  # force is not linear in activation where a tendon stretches
+    R = inverse.demand(state, np.zeros(body.skeleton.n_v), 2e-3).map.dense()
     if test.method == "sum":
         return float(np.maximum(_about_axis(body, q, test, inverse) @ R, 0.0).sum())
     if test.method not in ("balanced", "balanced moment"):
         raise InputError(f"strength test '{test.name}': unknown method '{test.method}'")
     load, moment = _load(body, q, test)
-    give = np.array([np.inf if n.split()[0] in SOFT else GIVE for n in inverse.names])
-    return moment * _greatest(R, load[inverse.driven], give * body.skeleton.forces.stiffness[inverse.driven])
+    s, at = body.skeleton, inverse.driven
+    bones = [n.split()[0] for n in inverse.names]
+    spine = np.array([b in SPINE for b in bones])
+    turned = difference(s, s.neutral_q(), q)[at]
+    low = np.where(spine, np.minimum(s.forces.low[at] - turned, -GIVE), -GIVE)
+    high = np.where(spine, np.maximum(s.forces.high[at] - turned, GIVE), GIVE)
+    soft = np.array([b in SOFT for b in bones])
+    yields = np.where(soft, -np.inf, low), np.where(soft, np.inf, high)
+    return moment * _greatest(R, load[at], s.forces.stiffness[at], yields, spine)
 
 
 def _about_axis(body: Body, q: Array, test: StrengthTest, inverse: InverseDynamics) -> Array:
@@ -114,12 +128,13 @@ def _load(body: Body, q: Array, test: StrengthTest) -> tuple[Array, float]:
     return np.where(moved, torque, 0.0), float(np.cross(arm, force) @ axis)
 
 
-def _greatest(R: Array, load: Array, help_: Array) -> float:
-    """max x such that R a + s = x load, 0 <= a <= 1, |s| <= help_ (what ligaments give, n_rows)."""
+def _greatest(R: Array, load: Array, stiffness: Array, yields: tuple[Array, Array], spine: Array) -> float:
+    """max x such that R a - stiffness d = x load, 0 <= a <= 1, d within `yields`, load . d = 0 over the spine."""
     n, rows = R.shape[1], R.shape[0]
     cost = np.zeros(n + rows + 1)
     cost[-1] = -1.0
-    equal = np.column_stack([R, np.eye(rows), -load])
-    bounds = [(0.0, 1.0)] * n + [(-h, h) for h in help_] + [(0.0, None)]
-    found = linprog(cost, A_eq=equal, b_eq=np.zeros(rows), bounds=bounds)
+    still = np.concatenate([np.zeros(n), np.where(spine, load, 0.0), [0.0]])
+    equal = np.vstack([np.column_stack([R, -np.diag(stiffness), -load]), still])
+    bounds = [(0.0, 1.0)] * n + list(zip(*yields)) + [(0.0, None)]
+    found = linprog(cost, A_eq=equal, b_eq=np.zeros(rows + 1), bounds=bounds)
     return float(found.x[-1]) if found.status == 0 else 0.0

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vitruvian.couple.muscle_pull import resting_fibres
 from vitruvian.couple.response import StepResponse
 from vitruvian.couple.skin_links import MovingSkin, SkinPose
 from vitruvian.couple.state import SwimmerState, water_book
@@ -43,6 +44,8 @@ class BodyInWater:
     def __init__(self, stepper: BodyStepper, skin: MovingSkin):
         if stepper.held.any():
             raise InputError("a body in water needs a free pelvis")
+        if stepper.contact.contacts.shapes:
+            raise InputError("a body in water touches nothing: contacts are for bodies on land")
         self.stepper, self.skin, self.skeleton = stepper, skin, stepper.skeleton
         self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
         self.link_bones = np.asarray(skin.bones)
@@ -55,6 +58,7 @@ class BodyInWater:
             q=np.array(q, float),
             v=np.zeros(s.n_v) if v is None else np.array(v, float),
             activation=np.zeros(self.stepper.muscles.n_muscles),
+            fibre=resting_fibres(s, self.stepper.muscles, np.asarray(q, float)),
             load=np.zeros((s.n_bones, 10)),
             push=np.zeros((s.n_bones, 6)),
             wrench=np.zeros((s.n_bones, 6)),
@@ -119,7 +123,7 @@ class Wading:
     def links(self, state: SwimmerState) -> Links:
         pose = self.pose()
         mobility = None if self._met is None else self._met.mobility(pose.jacobian)
-        return Links(pose.origins, pose.twists(state.v), mobility)
+        return Links(pose.origins, pose.twists(state.v), mobility, pose.rotations)
 
     def skins(self, state: SwimmerState) -> list[WetSurface]:
         pose, shape, faces = self.pose(), self.body.shape, self.skin.faces
@@ -161,7 +165,9 @@ class Wading:
         self._still = None if water is None else StillWaterPush(water, self.skin)
         if self._still is not None:
             others.append(self._still)
-        system = body.stepper.assemble(state.q, state.v, state.activation, dt, others, load=state.load)
+        system = body.stepper.assemble(
+            state.q, state.v, state.activation, dt, others, load=state.load, fibre=state.fibre
+        )
         self._pose = SkinPose.seen(system, self.skin) if self._still is None else self._still.pose
         fixed = None
         if isinstance(drive, JointCourse):
@@ -178,6 +184,7 @@ class Wading:
             return
         self._met = None
         system, book = met.system, state.book
+        system.settle(state.v, book)
         met.book_work(book, state.v)
         if self._still is None:
             book.add_work("water", float(met.impulse @ (0.5 * (system.v + state.v))))

@@ -141,7 +141,7 @@ class BoneFlesh:
         torque: ArrayLike | None = None,
         wrenches: ArrayLike | None = None,
         inertial: Inertial | None = None,
-        midpoint: bool = False,
+        integrator: str = "backward-euler",
         iterations: int = 1,
         tolerance: float = 1e-9,
     ) -> SolveReport:
@@ -151,18 +151,19 @@ class BoneFlesh:
         further ones until bones and flesh agree on the force between them to `tolerance` (relative) make the exchange
         exact.
 
-        Backward Euler keeps linear momentum and damps spin. midpoint: all forces act halfway, where velocities are the
-        mean of old and new; flesh with inertia then keeps linear and angular momentum, as its springs pull bones and
-        flesh along one line.
+        integrator: as in `FleshSolver.step`. Backward Euler keeps linear momentum and damps spin. "energy-momentum":
+        forces between bones and flesh act halfway, where velocities are the mean of old and new; flesh with inertia
+        then keeps linear and angular momentum, as its springs pull bones and flesh along one line.
         """
-        if midpoint and inertial is None:
-            raise InputError("bone-flesh: a midpoint step needs flesh with inertia")
+        halfway = integrator == "energy-momentum"
+        if halfway and inertial is None:
+            raise InputError("bone-flesh: an energy-momentum step needs flesh with inertia")
         skeleton, bones = self.skeleton, state.bones
         q0, v0 = bones.q.copy(), bones.v.copy()
         begin = state.flesh.copy()
         before = world_momenta(skeleton, q0, v0)
         v1, q1 = v0.copy(), q0
-        part = 0.5 if midpoint else 1.0  # of the step at which forces act
+        part = 0.5 if halfway else 1.0  # of the step at which forces act
         # M + h D + h² K of the bones, and f - h K v of their joints and cartilages, for a step to where forces act
         system = self.bones.assemble(q0, v0, part * dt, (self.links,))
         matrix, mass = system.full_matrix(), mass_matrix(skeleton, q0)
@@ -174,9 +175,9 @@ class BoneFlesh:
             middle = (1.0 - part) * v0 + part * v1
             bones.q[:] = integrate(skeleton, q0, middle, part * dt)
             q1 = integrate(skeleton, q0, middle, dt)
-            report, motion = self._flesh_step(state, begin, loads, dt, inertial, midpoint, fresh=turn > 0)
+            report, motion = self._flesh_step(state, begin, loads, dt, inertial, integrator, fresh=turn > 0)
             flesh = state.flesh
-            if midpoint:
+            if halfway:
                 flesh = FleshState(0.5 * (begin.x + flesh.x), flesh.v, flesh.pressure)
             pulled = self.pull(flesh, bones.q)
             resisted = (matrix - mass) @ (middle - v0) / (part * dt)
@@ -192,7 +193,7 @@ class BoneFlesh:
         if not np.isfinite(v1).all():
             raise Diverged("bones and flesh", "a velocity is no longer a number")
         bones.q[:], bones.v[:] = q1, v1
-        if midpoint:
+        if halfway:
             state.poses[:] = bone_poses(skeleton, q1)
         assert report is not None
         return report
@@ -222,7 +223,7 @@ class BoneFlesh:
         loads: Loads,
         dt: float,
         inertial: Inertial | None,
-        midpoint: bool,
+        integrator: str,
         fresh: bool,
     ) -> tuple[SolveReport, StepMotion | None]:
         """Flesh from the start of the step to its end around the bones' present guess."""
@@ -230,7 +231,7 @@ class BoneFlesh:
         if inertial is None:
             return self.follower.settle(state, goal, loads), None
         if fresh:  # start again from the beginning of the step
-            state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
+            state.flesh.become(begin)
         held = replace(loads, targets=self.model.attachments.targets(goal))
         report = self.solver.step(
             state.flesh,
@@ -238,10 +239,10 @@ class BoneFlesh:
             dt,
             mass_damping=inertial.mass_damping,
             stiffness_damping=inertial.stiffness_damping,
-            midpoint=midpoint,
+            integrator=integrator,
         )
         state.poses[:] = goal
-        span = 0.5 * dt if midpoint else dt
+        span = 0.5 * dt if integrator == "energy-momentum" else dt
         motion = StepMotion(span, begin.x, begin.x + span * begin.v, inertial.mass_damping, None)
         return report, motion
 

@@ -5,7 +5,10 @@ each force, along the mean of the step's first and last velocity.
 
     drive    muscles or torques on the joints        joints   damping of the joints, stops included (negative)
     push     given forces on bones                   water    the water on the body, usually negative
-    links    the ground, and damping of cartilages   weight   gravity (impulse only: its work is the body's energy)
+    links    damping of cartilages                   weight   gravity (impulse only: its work is the body's energy)
+    contact  ground, objects, the body on itself
+
+    contraction   of fibres with elastic tendons: no work on bones, but what drives tendons, passive fibres and bones
 """
 
 from __future__ import annotations

@@ -121,10 +121,10 @@ class Follower:
         before = state.poses.copy()
         carried = self.predictor.carry(state.flesh, before, goal, state.trend)
         held = replace(loads, targets=self.model.attachments.targets(goal))
-        report = self.solver.equilibrium(
+        report = self.solver.attempt(
             state.flesh, self._viscous(held, self.relaxation / dt, kept.x if carried is None else carried.skinned)
         )
-        if report.converged:
+        if report.balanced:
             state.poses[:] = goal
             state.trend = self.predictor.trend(carried, state.flesh) if carried is not None else Trend.unknown()
             return report
@@ -135,8 +135,8 @@ class Follower:
         middle = np.stack([a @ exp_se3(0.5 * log_se3(inverse(a) @ b)) for a, b in zip(before, goal, strict=True)])
         first = self.settle(state, middle, loads, 0.5 * dt, halvings - 1)
         second = self.settle(state, goal, loads, 0.5 * dt, halvings - 1)
-        _add(second, first)
-        _add(second, report)
+        second.add(first)
+        second.add(report)
         return second
 
     def _viscous(self, loads: Loads, share: float, start: Array) -> Loads:
@@ -147,18 +147,10 @@ class Follower:
         """Where tissue snaps through, as in a deep crease, follow it down in viscous steps, then balance."""
         flesh = state.flesh
         for thick in (*(e for e in EASING if e > share), share):
-            report = self.solver.equilibrium(flesh, self._viscous(held, thick, flesh.x))
-            _add(report, sofar)
+            report = self.solver.attempt(flesh, self._viscous(held, thick, flesh.x))
+            report.add(sofar)
             sofar = report
         if not report.converged:
             raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
         state.poses[:] = goal
         return report
-
-
-def _add(report: SolveReport, earlier: SolveReport) -> None:
-    """Count the work of an earlier try in a report."""
-    report.newton += earlier.newton
-    report.krylov += earlier.krylov
-    report.assemblies += earlier.assemblies
-    report.projected += earlier.projected

@@ -1,77 +1,42 @@
-"""Springs between bones (cartilage) and points of bones on the ground, within a step.
+"""Springs between bones (cartilage) within a step.
 
 A spring with a rest length pulls along its line; one without pulls its two points together in every direction alike.
-The ground pushes a point that is below it up, never down, and drags it sideways with a grip that slips at friction
-times the push. Both act on points, so their K and D reach the joints through the points' Jacobians.
+They act on points, so their K and D reach the joints through the points' Jacobians.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numba as nb
 import numpy as np
 
 from vitruvian.couple.step import BoneStep, System
-from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class Contacts:
-    """Points of bones that a level ground carries: a damped spring upwards, friction up to mu times its force."""
-
-    bones: tuple[str, ...] = ()
-    points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # [m] in the bones' frames, shape (n, 3)
-    radius: Array | float = 0.0  # of the ball about each point that touches [m], a number or shape (n,)
-    height: float = 0.0  # of the ground [m]
-    stiffness: float = 3e4  # [N/m] a point
-    damping: float = 300.0  # [N s/m]
-    friction: float = 0.9
-    grip: float = 300.0  # [N s/m] tangential, until it slips
-
-    def __post_init__(self) -> None:
-        if np.shape(self.points) != (len(self.bones), 3):
-            raise InputError(
-                f"contacts: {len(self.bones)} bones need points ({len(self.bones)}, 3), not {np.shape(self.points)}"
-            )
-        for name in ("radius", "stiffness", "damping", "friction", "grip"):
-            if not (np.isfinite(getattr(self, name)).all() and np.min(getattr(self, name), initial=0.0) >= 0.0):
-                raise InputError(f"contacts: {name} must be finite and not negative, got {getattr(self, name)}")
-
-
 class LinkArrays(NamedTuple):
-    """Springs first, then contacts: points, numbers, and the coordinates that matter."""
+    """Points, numbers, and the coordinates that matter."""
 
     bones: Array  # (n, 2)
     points: Array  # (n, 2, 3)
-    numbers: Array  # (n, 3): stiffness, damping, rest length; contacts: stiffness, damping, height
+    numbers: Array  # (n, 3): stiffness, damping, rest length
     start: Array  # (n + 1,)
     column: Array
     sign: Array
-    n_springs: int  # the rest are contacts
-    friction: float
-    grip: float
 
 
 class BoneLinks:
-    """A contributor: cartilage springs and ground contacts of one body; holds scratch memory, no state."""
+    """A contributor: cartilage springs of one body; holds scratch memory, no state."""
 
     account = "links"
 
-    def __init__(self, step: BoneStep, contacts: Contacts | None = None):
-        self.contacts = contacts or Contacts()
-        self.arrays = _arrays(step.skeleton, self.contacts)
+    def __init__(self, step: BoneStep):
+        self.arrays = _arrays(step.skeleton)
         self.force = np.zeros((len(self.arrays.bones), 3))  # on the second end at the latest step, world axes [N]
         self._rows = np.zeros((max(1, int(np.diff(self.arrays.start).max(initial=1))), 3))
-
-    @property
-    def ground(self) -> Array:
-        """The ground's force on each contact point at the latest step [N], world axes, shape (contacts, 3)."""
-        return self.force[self.arrays.n_springs :]
 
     def add(self, system: System) -> None:
         if len(self.force):
@@ -81,7 +46,7 @@ class BoneLinks:
             )  # fmt: skip
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
-        """Of the ground, and of the springs' damping: what springs store is the bones' own energy."""
+        """Of the springs' damping: what springs store is the bones' own energy."""
         if not len(self.force):
             return 0.0
         return float(
@@ -89,19 +54,11 @@ class BoneLinks:
         )
 
 
-def _arrays(skeleton: Skeleton, contacts: Contacts) -> LinkArrays:
+def _arrays(skeleton: Skeleton) -> LinkArrays:
     springs = skeleton.springs
     n = len(springs)
-    bones = [tuple(b) for b in springs.bones] + [(-1, skeleton.index(b)) for b in contacts.bones]
-    points = np.zeros((len(bones), 2, 3))
-    points[:n] = springs.points if n else 0.0
-    if contacts.bones:
-        points[n:, 1] = contacts.points
-    numbers = np.zeros((len(bones), 3))
-    if n:
-        numbers[:n] = np.column_stack([springs.stiffness, springs.damping, springs.rest_length])
-    numbers[n:] = [contacts.stiffness, contacts.damping, contacts.height]
-    numbers[n:, 2] += contacts.radius
+    bones = [tuple(b) for b in springs.bones]
+    numbers = np.column_stack([springs.stiffness, springs.damping, springs.rest_length]) if n else np.zeros((0, 3))
     start, column, sign = [0], [], []
     moved = np.concatenate([skeleton.supports, np.zeros((1, skeleton.n_v), dtype=bool)])  # bone -1 is the world
     for a, b in bones:
@@ -111,14 +68,11 @@ def _arrays(skeleton: Skeleton, contacts: Contacts) -> LinkArrays:
         start.append(len(column))
     return LinkArrays(
         bones=np.array(bones, dtype=np.int64).reshape(-1, 2),
-        points=points,
+        points=springs.points if n else np.zeros((0, 2, 3)),
         numbers=numbers,
         start=np.array(start, dtype=np.int64),
         column=np.array(column, dtype=np.int64),
         sign=np.array(sign),
-        n_springs=n,
-        friction=contacts.friction,
-        grip=contacts.grip,
     )
 
 
@@ -127,19 +81,16 @@ def _arrays(skeleton: Skeleton, contacts: Contacts) -> LinkArrays:
 
 @nb.njit(cache=True)
 def link_terms(links, place, poses, screws, v, h, rows, link_force, force, matrix):
-    """Force and matrix of all springs and contacts through their points' Jacobians."""
+    """Force and matrix of all springs through their points' Jacobians."""
     a, b, u, rate, f, g = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     K, D = np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(links.bones)):
         _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate)
         first, end = links.start[n], links.start[n + 1]
         f[:], K[:], D[:] = 0.0, 0.0, 0.0
-        if n < links.n_springs:
-            for k in range(3):
-                u[k] = b[k] - a[k]
-            _spring(links.numbers[n], u, rate, f, K, D)
-        else:
-            _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
+        for k in range(3):
+            u[k] = b[k] - a[k]
+        _spring(links.numbers[n], u, rate, f, K, D)
         for k in range(3):
             link_force[n, k] = f[k]
             g[k] = f[k] - h * (K[k, 0] * rate[0] + K[k, 1] * rate[1] + K[k, 2] * rate[2])
@@ -167,35 +118,27 @@ def link_terms(links, place, poses, screws, v, h, rows, link_force, force, matri
 
 @nb.njit(cache=True)
 def link_work(links, poses, screws, v, gained, middle, h, rows):
-    """Work [J] as the step applied it along the mean velocity: of the ground, h (f - h K x' - (D + h K) dx'), and of
-    the springs' damping, -h D (x' + dx')."""
+    """Work [J] of the springs' damping along the mean velocity, -h D (x' + dx')."""
     a, b, u, rate, f = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     K, D = np.empty((3, 3)), np.empty((3, 3))
-    more, mean = np.empty(3), np.empty(3)
+    after, mean = np.empty(3), np.empty(3)
     total = 0.0
     for n in range(len(links.bones)):
         _rows_and_rate(links, n, poses, screws, v, a, b, rows, rate)
         f[:], K[:], D[:] = 0.0, 0.0, 0.0
-        if n < links.n_springs:
-            for k in range(3):
-                u[k] = b[k] - a[k]
-            _spring(links.numbers[n], u, rate, f, K, D)
-            f[:], K[:] = 0.0, 0.0
-            for k in range(3):
-                f[k] = -(D[k, 0] * rate[0] + D[k, 1] * rate[1] + D[k, 2] * rate[2])
-        else:
-            _contact(links.numbers[n], links.friction, links.grip, b[2], rate, f, K, D)
-        more[:], mean[:] = 0.0, 0.0
+        for k in range(3):
+            u[k] = b[k] - a[k]
+        _spring(links.numbers[n], u, rate, f, K, D)
+        mean[:] = 0.0
+        for k in range(3):
+            after[k] = rate[k]
         first = links.start[n]
         for e in range(first, links.start[n + 1]):
             for k in range(3):
-                more[k] += rows[e - first, k] * gained[links.column[e]]
+                after[k] += rows[e - first, k] * gained[links.column[e]]
                 mean[k] += rows[e - first, k] * middle[links.column[e]]
         for k in range(3):
-            push = f[k] - h * K[k, k] * rate[k]
-            for j in range(3):
-                push -= (D[k, j] + h * K[k, j]) * more[j]
-            total += h * push * mean[k]
+            total -= h * mean[k] * (D[k, 0] * after[0] + D[k, 1] * after[1] + D[k, 2] * after[2])
     return total
 
 
@@ -239,24 +182,6 @@ def _spring(numbers, gap, rate, f, K, D):
             uu = gap[i] * gap[j] / (length * length)
             K[i, j] += (k - across) * uu
             D[i, j] = d * uu
-
-
-@nb.njit(cache=True)
-def _contact(numbers, friction, grip, z, rate, f, K, D):
-    """The ground pushes a point below it up, never down, and drags it sideways up to friction times that."""
-    depth = numbers[2] - z
-    if depth <= 0.0:
-        return
-    push = numbers[0] * depth - numbers[1] * rate[2]
-    if push <= 0.0:
-        return
-    slip = np.sqrt(rate[0] * rate[0] + rate[1] * rate[1])
-    drag = grip
-    if grip * slip > friction * push:
-        drag = friction * push / slip
-    f[0], f[1], f[2] = -drag * rate[0], -drag * rate[1], push
-    D[0, 0], D[1, 1] = drag, drag
-    K[2, 2], D[2, 2] = numbers[0], numbers[1]
 
 
 @nb.njit(cache=True)

@@ -159,6 +159,7 @@ class MuscleFlesh:
         wrench: Array | None = None,
         torque: Array | JointTorques | None = None,
         book: Book | None = None,
+        fibre: Array | None = None,
     ) -> tuple[Array, Array]:
         """(q, v) of the bones after dt [s] with the flesh moved along; arguments as in `BodyStepper.step`.
 
@@ -171,7 +172,9 @@ class MuscleFlesh:
                 load = self.spared if load is None else load + self.spared
                 self._try(state, integrate(self.stepper.skeleton, q, v, dt), loads, dt)
             more.append(FleshPull(state, ahead=self.inertial is not None, at_ease=self.at_ease))
-        q_new, v_new = self.stepper.step(q, v, activation, dt, more, load=load, wrench=wrench, torque=torque, book=book)
+        q_new, v_new = self.stepper.step(
+            q, v, activation, dt, more, load=load, wrench=wrench, torque=torque, book=book, fibre=fibre
+        )
         state.count += 1
         if state.count % self.every == 0:
             self._follow(state, q_new, v_new, loads, dt)
@@ -182,7 +185,7 @@ class MuscleFlesh:
         begin = state.flesh.copy()
         self._move(state.flesh, bone_poses(self.stepper.skeleton, q), loads, dt)
         state.pull = self.pair.pull(state.flesh, q)
-        state.flesh.x[:], state.flesh.v[:], state.flesh.pressure[:] = begin.x, begin.v, begin.pressure
+        state.flesh.become(begin)
 
     def _move(self, flesh: FleshState, poses: Array, loads: Loads, dt: float) -> SolveReport:
         """Flesh with inertia one step on around bones at `poses`."""

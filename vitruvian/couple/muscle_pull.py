@@ -4,6 +4,10 @@
 
 with the moment arms P = ∂l/∂q and the tension t of every muscle. The stiff part of the force is t + h k l'. A negative
 slope is taken explicitly, since an implicit step needs a positive matrix.
+
+A muscle with an elastic tendon has a memory, its fibre's length. Given that, fibre and tendon are balanced at the end
+of the step (`muscle.tendon`): t is the tension where the path ends at its present rate, k its slope there, and D = 0,
+since the fibre's viscosity is in k already. Without it the tendon counts as settled, which is how controllers think.
 """
 
 from __future__ import annotations
@@ -14,10 +18,13 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from vitruvian.couple.books import Book
 from vitruvian.couple.step import BoneStep, System
 from vitruvian.errors import InputError
-from vitruvian.muscle import MuscleModel, kernels, tension_into
+from vitruvian.muscle import MuscleModel, fibre_lengths, kernels, lengths, tension_into
 from vitruvian.muscle.elements import tension_kernel
+from vitruvian.muscle.tendon import ELASTIC, end_kernel, step_kernel
+from vitruvian.skeleton import Skeleton, bone_poses
 
 Array = np.ndarray
 
@@ -47,6 +54,8 @@ class MuscleResults(NamedTuple):
     tension: Array  # force, passive, capacity, stiffness, damping; shape (5, n_muscles)
     pull: Array  # t + h k l' [N], shape (n_muscles,)
     weight: Array  # h d + h² k [N s], shape (n_muscles,)
+    span: Array  # of elastic muscles: what their fibres span at the end of the step at its first rate [m], (n_muscles,)
+    share: Array  # and how much of a change of length they take, (n_muscles,)
 
 
 class MuscleLines:
@@ -58,6 +67,7 @@ class MuscleLines:
                 f"muscles were built for {muscles.n_v} joint coordinates, the skeleton has {step.skeleton.n_v}"
             )
         m = self.model = muscles
+        self.elastic = bool(m.elastic.any())
         self.paths = Paths(
             m.offsets,
             m.bone,
@@ -79,29 +89,51 @@ class MuscleLines:
             tension=np.zeros((5, k)),
             pull=np.zeros(k),
             weight=np.zeros(k),
+            span=np.zeros(k),
+            share=np.zeros(k),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class MusclePull:
-    """All muscles at an activation (n_muscles,); active False: passive force alone, as stiff as the activation says."""
+    """All muscles at an activation (n_muscles,); active False: passive force alone, as stiff as the activation says.
+
+    fibre: lengths [m] (n_muscles,) of the fibres of elastic muscles, which `settle` moves on; None: tendons settled."""
 
     lines: MuscleLines
     activation: Array
     active: bool = True
     account: str = "drive"
+    fibre: Array | None = None
+
+    @property
+    def _remembers(self) -> bool:
+        return self.fibre is not None and self.active and self.lines.elastic
 
     def add(self, system: System) -> None:
-        m, paths, r = self.lines.model, self.lines.paths, self.lines.results
-        if not m.custom:  # all in one call
+        m, paths, r, h = self.lines.model, self.lines.paths, self.lines.results, system.dt
+        remembers = self._remembers
+        if not m.custom and not remembers:  # all in one call
             muscle_terms(
                 paths, r, m.kind, m.table, system.poses, system.screws, system.v,
-                self.activation, system.dt, self.active, system.force, system.matrix,
+                self.activation, h, self.active, system.force, system.matrix,
             )  # fmt: skip
             return
         muscle_geometry(paths, r, system.poses, system.screws, system.v)
-        tension_into(m, self.activation, r.length, r.rate, r.tension)
-        add_pull(paths, r, system.dt, self.active, system.force, system.matrix)
+        tension_into(m, self.activation, r.length, r.rate, r.tension, not remembers)
+        if remembers:
+            step_kernel(m.kind, m.table, self.activation, r.length, r.rate, self.fibre, h, r.tension, r.span, r.share)
+        add_pull(paths, r, h, self.active, m.kind, remembers, system.force, system.matrix)
+
+    def settle(self, system: System, gained: Array, book: Book | None) -> None:
+        """Fibres to where the step brings them, and their work into the account "contraction"; gained: change of the
+        velocities (n_v,)."""
+        if self._remembers and self.fibre is not None and system.dt > 0.0:
+            m, r, h = self.lines.model, self.lines.results, system.dt
+            rate = self._rates(gained)
+            work = end_kernel(m.kind, m.table, h * rate, r.pull + r.weight * rate / h, r.span, r.share, self.fibre)
+            if book is not None:
+                book.add_work("contraction", work)
 
     def impulses(self, system: System, gained: Array) -> Array:
         """Tension that the step applied, times its time [N s], (n_muscles,): more where a muscle lengthened."""
@@ -118,6 +150,14 @@ class MusclePull:
         return out
 
 
+def resting_fibres(skeleton: Skeleton, muscles: MuscleModel, q: Array) -> Array:
+    """Fibre lengths [m] (n_muscles,) of muscles that are off in a pose at rest; 0 for muscles without a fibre."""
+    off = np.zeros(muscles.n_muscles)
+    if not muscles.elastic.any():
+        return off
+    return fibre_lengths(muscles, off, lengths(muscles, bone_poses(skeleton, q)))
+
+
 # --- kernels -------------------------------------------------------------------------------------------------------
 
 
@@ -126,7 +166,7 @@ def muscle_terms(paths, r, kind, table, poses, screws, v, activation, h, active,
     """Lengths, arms and tensions at the present pose; force -= P pull, matrix += P diag(weight) Pᵀ."""
     muscle_geometry(paths, r, poses, screws, v)
     tension_kernel(kind, table, activation, r.length, r.rate, r.tension)
-    add_pull(paths, r, h, active, force, matrix)
+    add_pull(paths, r, h, active, kind, False, force, matrix)
 
 
 @nb.njit(cache=True)
@@ -140,11 +180,13 @@ def muscle_geometry(paths, r, poses, screws, v):
 
 
 @nb.njit(cache=True)
-def add_pull(paths, r, h, active, force, matrix):
+def add_pull(paths, r, h, active, kind, remembers, force, matrix):
+    """force -= P pull, matrix += P diag(weight) Pᵀ; remembers: elastic muscles' tension is that of the step's end."""
     t = r.tension
     for m in range(len(r.pull)):
         k = max(t[3, m], 0.0)
-        r.pull[m] = (t[0, m] if active else t[1, m]) + h * k * r.rate[m]
+        ahead = 0.0 if remembers and kind[m] == ELASTIC else h * k * r.rate[m]
+        r.pull[m] = (t[0, m] if active else t[1, m]) + ahead
         r.weight[m] = h * max(t[4, m], 0.0) + h * h * k
     kernels.add_torques(paths.row_start, paths.column, r.arms, r.pull, force)
     _add_products(paths.row_start, paths.row, r.arms, r.weight, matrix)

@@ -20,6 +20,9 @@ class BodyState:
     activation: Array  # shape (n_muscles,)
     load: Array  # inertia of what each bone holds: mass, m com, moments about its origin, shape (n_bones, 10)
     wrench: Array  # external push on each bone, in its frame: (moment [N m], force [N]), shape (n_bones, 6)
+    fibre: Array = field(
+        default_factory=lambda: np.zeros(0)
+    )  # lengths [m] of fibres with elastic tendons, (n_muscles,)
     book: Book = field(default_factory=Book)
 
 

@@ -51,6 +51,14 @@ class Contributor(Protocol):
         ...
 
 
+class Resolver(Protocol):
+    """A contributor whose impulses depend on the velocity at the step's end, not linearly (contact)."""
+
+    def resolve(self, matrix: Array, right: Array, dt: float) -> Array:
+        """dv (n_free,) of A dv = right + its own impulses; A (n_free, n_free) by its lower triangle."""
+        ...
+
+
 @dataclass(eq=False)
 class System:
     """A dv = h force + impulse at (q, v): the scratch of one step, read by contributors and controllers."""
@@ -63,6 +71,7 @@ class System:
     damping: Array  # of the joints, of stops that are met too [N m s], shape (n_v,)
     bias: Array  # force that holds all accelerations at zero: weight and velocity terms [N m, N], shape (n_v,)
     impulse: Array | None = None  # on top of h force [N m s, N s], shape (n_v,)
+    resolver: Resolver | None = None  # touches that depend on the step's end; None if nothing is near
     q: Array = field(default_factory=lambda: np.zeros(0))
     v: Array = field(default_factory=lambda: np.zeros(0))
     dt: float = 0.0  # h [s]
@@ -89,6 +98,14 @@ class System:
         at = self.step.place[self.step.free]
         out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
         return out
+
+    def settle(self, after: Array, book: Book | None = None) -> None:
+        """Let contributors with a memory (fibre lengths) take the step, by a method `settle(system, gained, book)`;
+        after: the velocities at its end (n_v,); book: for work within them, which bones do not see."""
+        for one in self.contributors:
+            settle = getattr(one, "settle", None)
+            if settle is not None:
+                settle(self, after - self.v, book)
 
     def book_work(self, book: Book, after: Array) -> None:
         """Book the work of the joints' damping and of every contributor; after: the velocities at the end of the
@@ -174,7 +191,7 @@ class BoneStep:
 
         load: inertia held by each bone (mass, m com, moments about the bone's origin), shape (n_bones, 10)."""
         w = self.system
-        w.q, w.v, w.dt, w.impulse, w.contributors = q, v, dt, None, tuple(contributors)
+        w.q, w.v, w.dt, w.impulse, w.resolver, w.contributors = q, v, dt, None, None, tuple(contributors)
         w.serial += 1
         inertia = self.own_inertia if load is None else self.own_inertia + load
         custom = self.skeleton.custom_rows(q)
@@ -190,9 +207,12 @@ class BoneStep:
         """(q, v) after the step; the matrix is overwritten by its factor."""
         q, v = np.empty_like(system.q), np.empty_like(system.v)
         impulse = np.zeros(0) if system.impulse is None else system.impulse
-        bad = solve_step(
-            self.tree, system.matrix, system.force, impulse, self._right, system.q, system.v, system.dt, q, v
-        )
+        right_side(self.tree, system.force, impulse, system.dt, self._right)
+        if system.resolver is not None:
+            gained = system.resolver.resolve(system.matrix, self._right, system.dt)
+            end_step(self.tree, gained, system.q, system.v, system.dt, q, v)
+            return q, v
+        bad = solve_step(self.tree, system.matrix, self._right, system.q, system.v, system.dt, q, v)
         if bad >= 0:
             raise Diverged(self.bone_at(bad), "the step's matrix is not positive definite")
         return q, v
@@ -242,9 +262,13 @@ def joint_terms(tree, joints, q, v, h, force, matrix, damping):
             at = v0 + c
             y_c = y[c] if code == BALL else q[q0 + c]
             k, d = j.stiffness[at], j.damping[at]
+            soon = y_c + h * v[at]
             if y_c > j.high[at] or y_c < j.low[at]:
                 k += j.limit_stiffness[at]
                 d += j.limit_damping[at]
+            elif soon > j.high[at] or soon < j.low[at]:  # met within the step: stop at the end of the range
+                k += j.limit_stiffness[at]
+                force[at] -= j.limit_stiffness[at] * (y_c - (j.high[at] if soon > j.high[at] else j.low[at]))
             force[at] -= h * k * v[at]
             damping[at] = d
             if tree.place[at] >= 0:
@@ -252,19 +276,31 @@ def joint_terms(tree, joints, q, v, h, force, matrix, damping):
 
 
 @nb.njit(cache=True)
-def solve_step(tree, matrix, force, impulse, right, q, v, h, q_new, v_new):
-    """Factor the matrix, take the step; returns -1, or the first row that is not positive."""
+def right_side(tree, force, impulse, h, right):
+    """h f and the impulse, by rows of the matrix."""
     place = tree.place
-    for c in range(len(v)):
+    for c in range(len(force)):
         if place[c] >= 0:
             right[place[c]] = h * force[c]
             if len(impulse):
                 right[place[c]] += impulse[c]
+
+
+@nb.njit(cache=True)
+def solve_step(tree, matrix, right, q, v, h, q_new, v_new):
+    """Factor the matrix, take the step; returns -1, or the first row that is not positive."""
     bad = cholesky(matrix)
     if bad >= 0:
         return bad
     solve_cholesky(matrix, right)
-    for c in range(len(v)):
-        v_new[c] = v[c] + (right[place[c]] if place[c] >= 0 else 0.0)
-    move(tree.topology, q, v_new, h, q_new)
+    end_step(tree, right, q, v, h, q_new, v_new)
     return -1
+
+
+@nb.njit(cache=True)
+def end_step(tree, gained, q, v, h, q_new, v_new):
+    """Velocities gain `gained` (by rows of the matrix), coordinates move with the new velocities."""
+    place = tree.place
+    for c in range(len(v)):
+        v_new[c] = v[c] + (gained[place[c]] if place[c] >= 0 else 0.0)
+    move(tree.topology, q, v_new, h, q_new)

@@ -1,4 +1,4 @@
-"""A body's step: bones, line muscles, cartilage springs and ground contacts, and whatever else acts.
+"""A body's step: bones, line muscles, cartilage springs and contacts, and whatever else acts.
 
 The arrangement of `couple.step` that bodies and their controllers share.
 """
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from vitruvian.couple.books import Book
-from vitruvian.couple.links import BoneLinks, Contacts
+from vitruvian.couple.contact import BodyContact
+from vitruvian.couple.contact_shapes import Contacts
+from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, MuscleResults
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.torques import AppliedTorques, JointTorques
@@ -31,12 +33,13 @@ class BodyStepper:
         self.skeleton, self.muscles = skeleton, muscles
         self.bones = BoneStep(skeleton, held=held)
         self.lines = MuscleLines(self.bones, muscles)
-        self.links = BoneLinks(self.bones, contacts)
+        self.links = BoneLinks(self.bones)
+        self.contact = BodyContact(self.bones, contacts)
         self.held, self.free, self.place = self.bones.held, self.bones.free, self.bones.place
 
     def twin(self) -> BodyStepper:
         """Another stepper of the same body with scratch of its own, for a controller to think with."""
-        return BodyStepper(self.skeleton, self.muscles, held=self.held, contacts=self.links.contacts)
+        return BodyStepper(self.skeleton, self.muscles, held=self.held, contacts=self.contact.contacts)
 
     @property
     def found(self) -> MuscleResults:
@@ -53,10 +56,13 @@ class BodyStepper:
         *,
         load: Array | None = None,
         active: bool = True,
+        fibre: Array | None = None,
     ) -> System:
         """The system of a step of dt [s] at (q, v); see `BoneStep.assemble`. others: contributors beside muscles,
-        springs and contacts; active False: without the muscles' active force."""
-        own: tuple[Contributor, ...] = (MusclePull(self.lines, activation, active), self.links)
+        springs and contacts; active False: without the muscles' active force; fibre: lengths [m] (n_muscles,) of fibres
+        with elastic tendons, which `System.settle` moves on; without it the tendons count as settled."""
+        pull = MusclePull(self.lines, activation, active, fibre=fibre)
+        own: tuple[Contributor, ...] = (pull, self.links, self.contact)
         return self.bones.assemble(q, v, dt, (*own, *others), load=load)
 
     def step(
@@ -71,17 +77,20 @@ class BodyStepper:
         wrench: Array | None = None,
         torque: Array | JointTorques | None = None,
         book: Book | None = None,
+        fibre: Array | None = None,
     ) -> tuple[Array, Array]:
         """(q, v) after dt [s]. wrench: on each bone in its own frame (moment, force), shape (n_bones, 6); torque: on
-        the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked."""
+        the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked; fibre: lengths
+        [m] (n_muscles,) of fibres with elastic tendons, moved on in place; without it the tendons count as settled."""
         more: list[Contributor] = []
         if torque is not None:
             given = torque if isinstance(torque, JointTorques) else JointTorques(torque)
             more.append(AppliedTorques(given, (q, v)))
         if wrench is not None:
             more.append(Wrenches(wrench))
-        system = self.assemble(q, v, activation, dt, (*more, *others), load=load)
+        system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre)
         q_new, v_new = self.bones.solve(system)
+        system.settle(v_new, book)
         if book is not None:
             system.book_work(book, v_new)
         return q_new, v_new

@@ -3,6 +3,7 @@
 `running`     `run`: the one way to run a scene, for Python, the command line and sweeps
 `opening`     `open`: a recording with its signals as arrays or as a table
 `sweeping`    `sweep`: many runs of a scene into one table (`axes` what varies, `plan`, `table`, `plotting`)
+`tracking`    `track`: a measured motion into poses, moments, muscle forces and a report
 `looking`     `render` and `show`: pictures, films, the browser
 """
 
@@ -11,5 +12,18 @@ from vitruvian.door.opening import open
 from vitruvian.door.running import Run, RunInterrupted, run
 from vitruvian.door.sweeping import SweepInterrupted, sweep
 from vitruvian.door.table import Table
+from vitruvian.door.tracking import Track, track
 
-__all__ = ["Run", "RunInterrupted", "SweepInterrupted", "Table", "open", "render", "run", "show", "sweep"]
+__all__ = [
+    "Run",
+    "RunInterrupted",
+    "SweepInterrupted",
+    "Table",
+    "Track",
+    "open",
+    "render",
+    "run",
+    "show",
+    "sweep",
+    "track",
+]

@@ -33,7 +33,7 @@ from vitruvian.exchange.parts import (
     warn_of_laws,
     write_surfaces,
 )
-from vitruvian.muscle import LinearHill
+from vitruvian.muscle import FibreTendon, LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import (
     Ball,
@@ -255,10 +255,17 @@ def _add_muscle(forces: ET.Element, body: Body, m: int, kind: str) -> None:
         _text(element, "optimal_force", number(force))
         return
     _text(element, "max_isometric_force", number(force))
+    law = muscles.elements[m]
+    if isinstance(law, FibreTendon):
+        _text(element, "optimal_fiber_length", number(law.fibre_length))
+        _text(element, "tendon_slack_length", number(law.slack_length))
+        _text(element, "pennation_angle_at_optimal", number(law.pennation))
+        _text(element, "max_contraction_velocity", number(law.fastest))
+        _text(element, "ignore_tendon_compliance", "true" if law.tendon == "rigid" else "false")
+        return
     _text(element, "optimal_fiber_length", number((1.0 - TENDON) * rest))
     _text(element, "tendon_slack_length", number(TENDON * rest))
     _text(element, "pennation_angle_at_optimal", "0")
-    law = muscles.elements[m]
     if isinstance(law, LinearHill):
         _text(element, "max_contraction_velocity", number(law.fastest))
     _text(element, "ignore_tendon_compliance", "true")

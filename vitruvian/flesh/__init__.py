@@ -33,8 +33,8 @@ from vitruvian.flesh.materials import (
 from vitruvian.flesh.measures import cell_strain, node_values, tissue_volume
 from vitruvian.flesh.model import FleshModel, build_flesh
 from vitruvian.flesh.muscles import MuscleFibres, sample_muscles
-from vitruvian.flesh.newton import Settings, SolveReport
 from vitruvian.flesh.potential import Loads, Potential
+from vitruvian.flesh.settings import Settings, SolveReport, Unbalanced
 from vitruvian.flesh.solver import FleshSolver
 from vitruvian.flesh.state import FleshState, rest_state
 from vitruvian.flesh.tetrahedra import Tetrahedra, box_tetrahedra, tetrahedra_from_mesh
@@ -65,6 +65,7 @@ __all__ = [
     "Settings",
     "SolveReport",
     "Tetrahedra",
+    "Unbalanced",
     "attach",
     "box_lattice",
     "box_tetrahedra",

@@ -1,15 +1,21 @@
-"""Contact of the embedded skin with the ground and simple shapes, by penalty.
+"""Contact of the embedded skin with the ground and simple shapes, by an augmented Lagrangian.
 
-Each skin vertex that is a depth d inside a shape is pushed out along the shape's normal with k A d, A the vertex's area
-and k a stiffness per area and depth. Friction in dynamics is Coulomb's, regularised: a tangential dashpot whose
-strength comes from the normal force at the start of the step.
+A skin vertex that is a depth d inside a shape (d < 0 outside) is pushed out along the shape's normal with
+
+    f = max(0, λ + k d),      E = Σ (f² − λ²)/(2k),      λ ← f while d is more than the gap that is allowed
+
+λ is a force that each vertex keeps through a solve; k, a stiffness of contact, decides how fast λ is found and not how
+deep the skin lies: when a solve ends no vertex is deeper than `Contact.gap`, and none is pushed by a shape that is
+farther than that. λ moves between Newton steps, as the pressures do, and so does friction: Coulomb's, regularised, in
+dynamics only. While λ stays, a vertex that is dragged the way u along its shape in a step meets a spring of
+μ f/max(u, ε) against it, ε = `slip` dt; a solve ends when that is the force μ f of the f and u that it has found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numba import njit
@@ -18,7 +24,15 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
-STIFFNESS = 2e7  # [Pa/m]: 5 mm deep under 0.1 MPa
+if TYPE_CHECKING:
+    from vitruvian.flesh.model import FleshModel
+    from vitruvian.flesh.potential import StepMotion
+
+STIFFNESS = 20.0  # of contact, in shear moduli of the tissue over its elements' edge
+GAP = 0.01  # allowed, in edges
+HARDER, HARDEST = 4.0, 64.0  # by how much k is raised at a time, and in all, where λ is found slowly
+SLOW = 0.5  # a depth that falls by less than this from one λ to the next asks for a larger k
+RUBBED = 0.05  # by how much friction may be off
 
 
 class Shape(Protocol):
@@ -89,7 +103,8 @@ class Contact:
 
     surface: ContactSurface
     shapes: Sequence[Shape]
-    stiffness: float = STIFFNESS  # [Pa/m]
+    gap: float | None = None  # depth that is left when a solve ends [m]; a hundredth of an element's edge if left out
+    stiffness: float | None = None  # k per area [Pa/m]; from the tissue's own if left out
     friction: float = 0.0  # Coulomb coefficient, used in dynamics
     slip: float = 0.01  # [m/s], below which friction sticks viscously
 
@@ -109,27 +124,84 @@ class ContactForces:
     """What contact does at one configuration."""
 
     energy: float  # [J]
-    force: np.ndarray  # on the skin vertices [N], shape (n, 3)
+    force: np.ndarray  # on the skin vertices along the normals [N], shape (n, 3)
+    rub: np.ndarray  # friction on them [N], shape (n, 3)
+    press: np.ndarray  # size of the force [N], shape (n,)
     active: np.ndarray  # vertices in touch, shape (m,)
     normal: np.ndarray  # shape (m, 3)
     stiffness: np.ndarray  # [N/m], shape (m,)
+    miss: float  # how far a vertex in touch lies from its shape's surface at most [m]
+    skin: np.ndarray  # where the vertices are [m], shape (n, 3)
 
 
-def contact_forces(contact: Contact, skin: np.ndarray) -> ContactForces:
-    """Push of all shapes on skin vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
-    depth = np.zeros(len(skin))
-    normal = np.zeros((len(skin), 3))
-    for shape in contact.shapes:
-        distance, gradient = shape.distance(skin)
-        deeper = -distance > depth
-        depth[deeper] = -distance[deeper]
-        normal[deeper] = gradient[deeper]
-    active = np.flatnonzero(depth > 0.0)
-    k = contact.stiffness * contact.surface.areas[active]
-    force = np.zeros_like(skin)
-    force[active] = (k * depth[active])[:, None] * normal[active]
-    energy = float(0.5 * np.sum(k * depth[active] ** 2))
-    return ContactForces(energy, force, active, normal[active], k)
+class Touch:
+    """One contact through one solve: its multipliers, and the friction that belongs to them."""
+
+    def __init__(self, contact: Contact, model: FleshModel, motion: StepMotion | None = None) -> None:
+        """motion: the step, if there is one; in balance, without time, there is no friction."""
+        self.contact = contact
+        points = contact.surface.embedding
+        edge, shear = model.elements.size[points.element], model.elasticity.shear[points.element]
+        per_area = STIFFNESS * shear / edge if contact.stiffness is None else contact.stiffness
+        self.stiffness = per_area * contact.surface.areas  # k of each vertex [N/m], shape (n,)
+        self.gap = float(GAP * edge.min()) if contact.gap is None else contact.gap
+        self.multiplier = np.zeros(len(edge))  # λ [N]
+        self.raised, self.last = 1.0, np.inf  # k over what it was, and the depth missed before
+        self.begin = None if motion is None or contact.friction == 0.0 else points.positions(motion.start)
+        self.slip = 0.0 if motion is None else contact.slip * motion.dt  # ε [m]
+        self.rubbing, self.spring = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, and their springs [N/m]
+
+    def forces(self, skin: np.ndarray) -> ContactForces:
+        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+        depth, normal = np.full(len(skin), -np.inf), np.zeros((len(skin), 3))
+        for shape in self.contact.shapes:
+            distance, gradient = shape.distance(skin)
+            deeper = -distance > depth
+            depth[deeper] = -distance[deeper]
+            normal[deeper] = gradient[deeper]
+        k, held = self.stiffness, self.multiplier
+        press = np.maximum(held + k * np.maximum(depth, -1e30), 0.0)
+        active = np.flatnonzero(press > 0.0)
+        some = k > 0.0  # of a vertex that no triangle uses there is no area
+        miss = float(np.abs(np.maximum(depth[some], -held[some] / k[some])).max(initial=0.0))
+        energy = float(np.sum((press**2 - held**2)[some] / (2.0 * k[some])))
+        force, rub = press[:, None] * normal, np.zeros_like(skin)
+        if self.begin is not None and len(self.rubbing):
+            way = (skin - self.begin)[self.rubbing]
+            rub[self.rubbing] = -np.einsum("nij,nj->ni", self.spring, way)
+            energy -= 0.5 * float(np.sum(rub[self.rubbing] * way))
+        return ContactForces(energy, force, rub, press, active, normal[active], k[active], miss, skin)
+
+    def settled(self, found: ContactForces) -> bool:
+        """Whether skin is as near to its shapes as asked, and friction is Coulomb's."""
+        if found.miss > self.gap:
+            return False
+        if self.begin is None:
+            return True
+        wanted = -np.einsum("nij,nj->ni", self._springs(found), (found.skin - self.begin)[found.active])
+        off = found.rub.copy()
+        off[found.active] -= wanted
+        limit = self.contact.friction * found.press
+        return float(np.sum(off * off)) <= RUBBED**2 * float(np.sum(limit * limit))
+
+    def press(self, found: ContactForces) -> None:
+        """λ ← f, and friction for it; k is raised where that brought the skin out too slowly."""
+        if found.miss > self.gap:
+            self.multiplier = found.press.copy()
+            if found.miss > SLOW * self.last and self.raised < HARDEST:
+                self.stiffness, self.raised = HARDER * self.stiffness, HARDER * self.raised
+            self.last = found.miss
+        if self.begin is not None:
+            self.rubbing, self.spring = found.active, self._springs(found)
+
+    def _springs(self, found: ContactForces) -> np.ndarray:
+        """μ f/max(u, ε) along the shape [N/m], shape (m, 3, 3)."""
+        assert self.begin is not None
+        across = np.eye(3) - found.normal[:, :, None] * found.normal[:, None, :]
+        way = np.einsum("nij,nj->ni", across, (found.skin - self.begin)[found.active])
+        far = np.sqrt(np.sum(way * way, axis=1))
+        limit = self.contact.friction * found.press[found.active]
+        return (limit / np.maximum(far, self.slip))[:, None, None] * across
 
 
 @njit(cache=True)

@@ -21,6 +21,7 @@ from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres
 from vitruvian.flesh.pattern import Pattern
 from vitruvian.flesh.point_kernels import point_forces, point_pressure_forces, point_stiffness, point_volume_rates
+from vitruvian.flesh.secant import secant_forces
 
 Array = np.ndarray
 PENALTY = 12.5  # γ/μ of the augmented Lagrangian: 2 MPa for the published moduli, whatever the bulk modulus
@@ -90,6 +91,13 @@ class PointElasticity(MaterialElasticity):
         )
         gap, volumetric = self.volumetric(pressure, jbar)
         return Strained([float(np.sum(energy)), volumetric], jbar, gap)
+
+    def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
+        jbar = np.empty(len(self.volume))
+        secant_forces(
+            start, x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, jbar
+        )
+        return Strained([], jbar, self.volumetric(pressure, jbar)[0])
 
     def stiffness(
         self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array

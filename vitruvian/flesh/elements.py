@@ -170,6 +170,13 @@ class Elasticity(Protocol):
         """Add forces on the nodes [N] to `force`, shape (n_nodes, 3)."""
         ...
 
+    def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
+        """The same over a step from `start` to x: forces that do the work by which the energy falls (see `secant`).
+
+        J̄ and c are then those of the mean volume, and there are no energies.
+        """
+        ...
+
     def stiffness(
         self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array
     ) -> None:

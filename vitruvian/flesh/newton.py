@@ -11,16 +11,15 @@ are sound; from a bad start (inverted ones, a failed search) its negative curvat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from vitruvian.errors import Diverged, InputError
+from vitruvian.errors import Diverged
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.multigrid import Multigrid
 from vitruvian.flesh.pairs import couple, no_pairs
-from vitruvian.flesh.potential import Evaluation, Potential
+from vitruvian.flesh.potential import Evaluation, Potential, norm
+from vitruvian.flesh.settings import Settings, SolveReport
 
 FINEST = 0.01  # of linear solves
 MULTIGRID_PAYS = 50_000  # nodes from which it does
@@ -29,46 +28,10 @@ HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
 HALVINGS = 12  # of a step that overshoots
 SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between elements
+LIGHT = 0.01  # inertia over stiffness: a row of some 80 stiffnesses up to 12 times as large, an ε of 6e-8 each
+NEAR = 0.05  # unbalanced force, relative, from which contact forces are moved
+FAIR = 0.5  # likewise, from which pressures are
 UNSOUND = 0.1  # an element whose mean J is below this counts as inverted
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How hard to try. Forces in N: 0.15 N is 0.7 % of a 20 N load on a forearm."""
-
-    residual: float = 0.15  # Euclidean norm of the unbalanced force [N]
-    gap: float = 1e-5  # volume-weighted rms of c: an element holds its volume to a hundred thousandth
-    newton: int = 40  # most Newton steps
-    krylov: int = 400  # most iterations of each linear solve
-    tolerance: float = 0.1  # relative, of each linear solve
-    chord: float = 0.5  # keep the matrix while the residual falls below this fraction
-    single: bool = True  # store the matrix in float32: half the memory traffic, same answer
-    multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: where it can and pays
-
-    def __post_init__(self) -> None:
-        for name in ("residual", "gap", "tolerance", "chord"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float, np.floating)) and 0.0 < value < np.inf):
-                raise InputError(f"flesh settings: {name} must be a positive number, got {value!r}")
-        for name, least in (("newton", 0), ("krylov", 1)):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= least):
-                raise InputError(f"flesh settings: {name} must be a whole number, {least} or more, got {value!r}")
-
-
-@dataclass
-class SolveReport:
-    """How a solve went."""
-
-    converged: bool
-    newton: int
-    krylov: int
-    assemblies: int
-    residual: float  # [N]
-    gap: float
-    projected: int  # assemblies with projected stiffness
-    left_out: int = 0  # vertices of the skin that touch skin but are ignored (see `self_contact`)
-    folded: int = 0  # elements turned inside out somewhere at the end: a balance that no real tissue has
 
 
 class Newton:
@@ -78,6 +41,7 @@ class Newton:
         self.model, self.settings = model, settings
         n, pattern = len(model.elements.nodes), model.pattern
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
+        self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
         wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
         coarser = model.elements.coarser() if wanted else ()
@@ -89,33 +53,53 @@ class Newton:
         self.step = np.zeros((n, 3))
         self.pairs = no_pairs()
 
-    def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> SolveReport:
-        """Move x and pressure in place to a minimum of the potential."""
-        report = self._descend(potential, x, pressure)
+    def minimise(self, potential: Potential, x: np.ndarray, pressure: np.ndarray, careful: bool = False) -> SolveReport:
+        """Move x and pressure in place to a minimum of the potential; careful: on a way that turns no element over."""
+        precise = np.dtype(np.float64 if not self.settings.single or self._light(potential) else np.float32)
+        if precise not in self.buffers:
+            self.buffers[precise] = np.zeros(self.data.shape, precise)
+        self.data = self.buffers[precise]
+        report = self._descend(potential, x, pressure, careful)
         report.folded = self.model.elements.folded(x)
         return report
 
-    def _descend(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> SolveReport:
+    def _light(self, potential: Potential) -> bool:
+        """Whether the inertia of a body that nothing holds would be lost in a matrix of float32."""
+        if potential.motion is None or potential.loads.targets is not None or self.model.fixed.any():
+            return False
+        inertia = self.model.node_mass / potential.motion.dt**2
+        return float(inertia.sum()) < LIGHT * float(self.model.node_stiffness.sum())
+
+    def _descend(self, potential: Potential, x: np.ndarray, pressure: np.ndarray, careful: bool) -> SolveReport:
         settings = self.settings
         volume = self.model.elements.volume
+        least = self._round_off(potential, x, pressure)
         # differences of L below this are round-off of its parts, not a rise
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + potential.elasticity.penalty)))
-        report = SolveReport(False, 0, 0, 0, np.inf, np.inf, 0)
+        report = SolveReport(False, 0, 0, 0, np.inf, 0.0, np.inf, 0)
         now = potential.evaluate(x, pressure)
         before, rough, projected, shift, short = np.inf, False, False, 0.0, 0
         gaps: list[float] = []
         while True:
-            report.residual = _size(now.force)
+            report.residual, report.size, report.depth = norm(now.force), now.size, potential.depth(now)
             report.gap = self._rms(now.gap)
+            goal = max(settings.residual * now.size, least)
             report.left_out = 0 if potential.left_out is None else int(potential.left_out.sum())
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
-            if report.residual <= settings.residual and report.gap <= settings.gap:
-                report.converged = True
+            if report.residual <= goal and report.gap <= settings.gap and potential.pressed(now):
+                report.balanced = True
                 return report
             if report.newton >= settings.newton:
                 return report
-            fresh = report.newton == 0 or report.residual > settings.chord * before
+            if report.residual <= least:  # nothing to move: what is left is for pressures and contact forces
+                report.newton += 1
+                elastic = potential.elasticity
+                pressure += (elastic.bulk if self.model.fixed.all() else elastic.penalty) * now.gap
+                potential.press(now)
+                now = potential.evaluate(x, pressure)
+                continue
+            fresh = before == np.inf or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
                 self._assemble(potential, x, pressure, now, projected)
@@ -125,9 +109,10 @@ class Newton:
             # no farther than the goal, and never farther than the tolerance asks
             wanted = settings.tolerance
             if report.gap <= settings.gap and shift == 0.0:
-                wanted = min(settings.tolerance, max(FINEST, 0.5 * settings.residual / report.residual))
+                wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
             iterations, negative = self._solve(now.force, wanted)
             report.krylov += iterations
+            report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
                 now = self._harden(potential, x, pressure)
                 before, gaps = 0.0, []
@@ -140,7 +125,7 @@ class Newton:
                 iterations, negative = self._solve(now.force, wanted)
                 report.krylov += iterations
             report.newton += 1
-            alpha, there = self._search(potential, x, pressure, now, noise)
+            alpha, there = self._search(potential, x, pressure, now, noise, careful)
             if there is None:
                 if fresh and projected:
                     if not self._unwedge(potential, x, pressure, now, 0.5 ** (HALVINGS - 1)):
@@ -156,15 +141,19 @@ class Newton:
             whole = alpha == 1.0
             before = report.residual if whole and shift == 0.0 else 0.0
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
-            now = there
-            if (gap := self._rms(now.gap)) > settings.gap:
+            now, moved, left = there, False, norm(there.force)
+            if left <= max(NEAR * now.size, least) and not potential.pressed(now):
+                potential.press(now)
+                moved = True
+            if (gap := self._rms(now.gap)) > settings.gap and left <= max(FAIR * now.size, least):
                 pressure += potential.elasticity.penalty * now.gap
                 gaps.append(gap)
+                moved = True
                 if len(gaps) > 2 and gap > SLOW * gaps[-3] and potential.raised < HARDEST:
-                    now = self._harden(potential, x, pressure)
+                    potential.harden(HARDER * potential.raised)
                     before, gaps = 0.0, []
-                else:
-                    now = potential.evaluate(x, pressure)
+            if moved:
+                now = potential.evaluate(x, pressure)
 
     def _harden(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
         """Raise γ, and look again."""
@@ -191,6 +180,14 @@ class Newton:
             pattern.start, pattern.column, self.data, self.inverse, force, self.step, relative, most, *between
         )
 
+    def _round_off(self, potential: Potential, x: np.ndarray, pressure: np.ndarray) -> float:
+        """What rounding leaves of forces that balance [N]: an ε of the stiffness times the distance from the origin."""
+        elements, elastic = self.model.elements, potential.elasticity
+        stiff = (elastic.penalty + elastic.shear + np.abs(pressure)) * elements.volume / elements.size**2
+        if potential.motion is not None:
+            stiff = np.append(stiff, self.model.node_mass / potential.motion.dt**2)
+        return 4.0 * float(np.finfo(float).eps) * float(np.abs(x).max(initial=0.0)) * norm(stiff)
+
     def _rms(self, gap: np.ndarray) -> float:
         volume = self.model.elements.volume
         return float(np.sqrt(np.sum(volume * gap**2) / np.sum(volume)))
@@ -213,7 +210,7 @@ class Newton:
         product, squeeze = np.empty_like(x), np.empty_like(x)
         for k, right in enumerate(forces):
             right = np.where(model.fixed, 0.0, right)
-            goal = tolerance * _size(right)
+            goal = tolerance * norm(right)
             moved, change = out[k], np.zeros(len(gamma))
             for _ in range(60):
                 multiply(pattern.start, pattern.column, data, moved, product)
@@ -221,7 +218,7 @@ class Newton:
                 squeeze[:] = 0.0
                 elasticity.pressure_forces(x, change * (1.0 - gamma / kappa), squeeze)
                 left = np.where(model.fixed, 0.0, right - product - squeeze)
-                if _size(left) <= goal:
+                if norm(left) <= goal:
                     break
                 conjugate_gradients(
                     pattern.start,
@@ -251,16 +248,27 @@ class Newton:
             inverse_diagonal(self.data, self.model.pattern.diagonal, self.model.fixed, self.inverse)
 
     def _search(
-        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, noise: float
+        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, noise: float, careful: bool
     ) -> tuple[float, Evaluation | None]:
-        """Halve the step until L falls as a descent direction promises; None when it does not."""
+        """Halve the step until L falls as a descent direction promises; None when it does not.
+
+        Forces over a whole step have no L: there the unbalanced force must fall. careful: no element may turn over.
+        """
         slope = float(np.sum(now.force * self.step))
         if slope <= 0.0:
             return 0.0, None
         noise += 1e-13 * now.scale
-        alpha = 1.0
+        alpha, folded = 1.0, self.model.elements.folded(x) if careful else 0
         for _ in range(HALVINGS):
+            if careful and self.model.elements.folded(x + alpha * self.step) > folded:
+                alpha *= 0.5
+                continue
             there = potential.evaluate(x + alpha * self.step, pressure)
+            if potential.conserving:
+                if norm(there.force) <= (1.0 - 1e-4 * alpha) * norm(now.force):
+                    return alpha, there
+                alpha *= 0.5
+                continue
             goal = now.value - 1e-4 * alpha * slope + noise
             if there.value > goal and potential.leave_out(now, there, alpha * self.step):
                 there = potential.evaluate(x + alpha * self.step, pressure)
@@ -277,8 +285,3 @@ class Newton:
             return False
         move = alpha * self.step
         return potential.leave_out(now, potential.evaluate(x + move, pressure), move, wedged=True)
-
-
-def _size(a: np.ndarray) -> float:
-    """Euclidean norm. Not numpy's: that wakes the threads of a linear-algebra library, which then get in ours' way."""
-    return float(np.sqrt(np.sum(a * a)))

@@ -10,11 +10,11 @@ terms exist in dynamics only (backward Euler as a minimisation).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.flesh.contact import Contact, ContactForces, add_point_stiffness, contact_forces
+from vitruvian.flesh.contact import Contact, ContactForces, Touch, add_point_stiffness
 from vitruvian.flesh.embedding import times_vectors
 from vitruvian.flesh.krylov import multiply
 from vitruvian.flesh.model import FleshModel
@@ -45,9 +45,7 @@ class StepMotion:
     goal: np.ndarray  # y [m]
     mass_damping: float  # α [1/s]
     damping: np.ndarray | None  # β K(x₀) as block matrix [N s/m], or None
-    friction: list[tuple[np.ndarray, np.ndarray]] = field(
-        default_factory=list
-    )  # per contact: vertices, M (m, 3, 3) [N s/m]
+    conserving: bool = False  # elastic forces are those of the whole step, from x₀ to 2 x − x₀
 
 
 @dataclass
@@ -55,6 +53,7 @@ class Evaluation:
     value: float  # L [J]
     scale: float  # sum of absolute parts [J], for judging round-off
     force: np.ndarray  # −∂L/∂x [N], zero where fixed, shape (n_nodes, 3)
+    size: float  # largest of the forces that meet: elastic, springs, load, contact, inertia, each as a norm [N]
     jbar: np.ndarray  # mean J of each element
     gap: np.ndarray  # c of each element
     contacts: list[ContactForces]
@@ -72,6 +71,25 @@ class Potential:
         self.raised = 1.0
         self.near: Near | None = None  # elements near each vertex of the skin that may touch itself
         self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
+        self.eased: np.ndarray | None = None  # forces that hold back part of the load [N], shape (n_nodes, 3)
+        self.touches = [Touch(contact, model, motion) for contact in loads.contacts]
+
+    @property
+    def conserving(self) -> bool:
+        return self.motion is not None and self.motion.conserving
+
+    def depth(self, now: Evaluation) -> float:
+        """By how much contact is missed [m]."""
+        return max((found.miss for found in now.contacts), default=0.0)
+
+    def pressed(self, now: Evaluation) -> bool:
+        """Whether contact is as near as its gap asks, and friction that of the force with which it presses."""
+        return all(touch.settled(found) for touch, found in zip(self.touches, now.contacts, strict=True))
+
+    def press(self, now: Evaluation) -> None:
+        """Move the multipliers of the contacts, and friction with them."""
+        for touch, found in zip(self.touches, now.contacts, strict=True):
+            touch.press(found)
 
     def harden(self, factor: float) -> None:
         """Raise γ to `factor` times the model's, at most to the bulk modulus; L then has the same minima."""
@@ -103,36 +121,60 @@ class Potential:
     def evaluate(self, x: np.ndarray, pressure: np.ndarray) -> Evaluation:
         model, loads = self.model, self.loads
         force = np.zeros(model.elements.nodes.shape)
-        strained = self.elasticity.forces(x, pressure, self.activation, force)
-        parts = list(strained.parts)
+        if self.motion is not None and self.motion.conserving:
+            start = self.motion.start  # x is halfway
+            strained = self.elasticity.secant_forces(start, 2.0 * x - start, pressure, self.activation, force)
+        else:
+            strained = self.elasticity.forces(x, pressure, self.activation, force)
+        parts, sizes = list(strained.parts), [norm(force)]
         tied = model.attachments
         if len(tied.bone) and loads.targets is not None:
             stretch = tied.embedding.positions(x) - loads.targets
             pull = tied.stiffness[:, None] * stretch
-            force -= tied.embedding.nodal_forces(pull)
+            pulled = tied.embedding.nodal_forces(pull)
+            force -= pulled
+            sizes.append(norm(pulled))
             parts.append(0.5 * float(np.sum(pull * stretch)))
         if loads.drag is not None:
             moved = x - loads.drag.start
             resisted = loads.drag.share * times_vectors(loads.drag.viscosity.matrix, moved)
             force -= resisted
+            sizes.append(norm(resisted))
             parts.append(0.5 * float(np.sum(resisted * moved)))
         if loads.force is not None:
             force += loads.force
+            sizes.append(norm(loads.force))
             parts.append(-float(np.sum(loads.force * (x - model.elements.nodes))))
+        if self.eased is not None:
+            force += self.eased
+            parts.append(-float(np.sum(self.eased * (x - model.elements.nodes))))
         touching = []
-        for contact in loads.contacts:
-            embedding = contact.surface.embedding
-            found = contact_forces(contact, embedding.positions(x))
-            if len(found.active):
-                force += embedding.nodal_forces(found.force)
+        for touch in self.touches:
+            embedding = touch.contact.surface.embedding
+            found = touch.forces(embedding.positions(x))
+            if len(found.active) or len(touch.rubbing):
+                pushed = embedding.nodal_forces(found.force + found.rub)
+                force += pushed
+                sizes.append(norm(pushed))
                 parts.append(found.energy)
             touching.append(found)
         pairs = self._touching(x)
         parts.append(pairs.forces(force))
         if self.motion is not None:
-            parts.extend(self._add_motion(x, force))
+            energies, inertia = self._add_motion(x, force)
+            parts.extend(energies)
+            sizes.append(inertia)
         force[model.fixed] = 0.0
-        return Evaluation(sum(parts), sum(abs(p) for p in parts), force, strained.jbar, strained.gap, touching, pairs)
+        return Evaluation(
+            sum(parts),
+            sum(abs(p) for p in parts),
+            force,
+            max(sizes),
+            strained.jbar,
+            strained.gap,
+            touching,
+            pairs,
+        )
 
     def stiffness(
         self, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool, data: np.ndarray
@@ -148,19 +190,16 @@ class Potential:
             dt = self.motion.dt
             scalar[pattern.diagonal] += model.node_mass * (1.0 / dt**2 + self.motion.mass_damping / dt)
         self.elasticity.stiffness(x, pressure, self.activation, scalar, projected, data)
-        for i, contact in enumerate(self.loads.contacts):
-            found = now.contacts[i]
-            points = contact.surface.embedding
+        for touch, found in zip(self.touches, now.contacts, strict=True):
+            points = touch.contact.surface.embedding
             if len(found.active):
                 push = found.stiffness[:, None, None] * found.normal[:, :, None] * found.normal[:, None, :]
                 add_point_stiffness(
                     data, pattern.slots, points.element[found.active], points.weights[found.active], push
                 )
-            if self.motion is not None and i < len(self.motion.friction):
-                vertices, drag = self.motion.friction[i]
-                add_point_stiffness(
-                    data, pattern.slots, points.element[vertices], points.weights[vertices], drag / self.motion.dt
-                )
+            rubs = touch.rubbing
+            if len(rubs):
+                add_point_stiffness(data, pattern.slots, points.element[rubs], points.weights[rubs], touch.spring)
         pairs = now.touching
         push = pairs.stiffness[:, None, None] * pairs.direction[:, :, None] * pairs.direction[:, None, :]
         for side in (0, 1):
@@ -169,7 +208,8 @@ class Potential:
             data += self.motion.damping * (1.0 / self.motion.dt)
         return pairs
 
-    def _add_motion(self, x: np.ndarray, force: np.ndarray) -> list[float]:
+    def _add_motion(self, x: np.ndarray, force: np.ndarray) -> tuple[list[float], float]:
+        """Energies [J] of inertia and damping, and the norm of the force of inertia [N]."""
         motion, model = self.motion, self.model
         assert motion is not None
         dt, mass = motion.dt, model.node_mass[:, None]
@@ -180,10 +220,10 @@ class Potential:
             resisted = np.empty_like(x)
             multiply(model.pattern.start, model.pattern.column, motion.damping, moved, resisted)
             drag += resisted / dt
-        for i, (vertices, matrix) in enumerate(motion.friction):
-            embedding = self.loads.contacts[i].surface.embedding
-            slide = np.zeros((len(embedding.element), 3))
-            slide[vertices] = np.einsum("nij,nj->ni", matrix, (embedding.matrix @ moved)[vertices]) / dt
-            drag += embedding.nodal_forces(slide)
         force -= inertia + drag
-        return [0.5 * float(np.sum(inertia * away)), 0.5 * float(np.sum(drag * moved))]
+        return [0.5 * float(np.sum(inertia * away)), 0.5 * float(np.sum(drag * moved))], norm(inertia)
+
+
+def norm(a: np.ndarray) -> float:
+    """Euclidean norm. Not numpy's: that wakes the threads of a linear-algebra library, which then get in ours' way."""
+    return float(np.sqrt(np.sum(a * a)))

@@ -1,15 +1,22 @@
-"""Flesh to equilibrium, or one step in time: the two things that a user does with it."""
+"""Flesh to equilibrium, or one step in time: the two things that a user does with it.
+
+Both either succeed or raise `Diverged` and leave the state as it was. A balance in which elements are turned inside out
+is a balance all the same: it is returned, with `folded` above zero and `converged` false.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh.contact import contact_forces
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.newton import Newton, Settings, SolveReport
+from vitruvian.flesh.newton import Newton
 from vitruvian.flesh.potential import Loads, Potential, StepMotion
+from vitruvian.flesh.settings import Settings, SolveReport, Unbalanced
 from vitruvian.flesh.state import FleshState
+
+INTEGRATORS = ("backward-euler", "energy-momentum")
+FIRST, SMALLEST = 0.25, 1.0 / 64.0  # part of the load that a load step brings up, at first and at least
 
 
 class FleshSolver:
@@ -21,11 +28,70 @@ class FleshSolver:
         self.newton = Newton(model, self.settings)
 
     def equilibrium(self, state: FleshState, loads: Loads) -> SolveReport:
-        """Move `state` to quasi-static balance with `loads`, starting from where it is; velocities stay as they are."""
+        """Move `state` to quasi-static balance with `loads`, starting from where it is; velocities stay as they are.
+
+        Where one Newton solve finds no balance, or turns elements over on its way, the load is brought up in parts: the
+        forces that are unbalanced at the start are held back and let go little by little, each part on a way that turns
+        no element over. `Diverged` if that does not lead to a balance either; the state is then as it was.
+        """
+        begin, whole = state.copy(), self.model.elements.folded(state.x) == 0
+        report = self.attempt(state, loads)
+        if report.balanced and not (whole and report.folded):
+            return report
+        found = state.copy()
+        state.become(begin)
+        again = self._load_steps(state, loads)
+        again.add(report)
+        if again.balanced and again.folded <= report.folded:
+            return again
+        if report.balanced:  # the folded one is all there is
+            state.become(found)
+            report.add(again)
+            return report
+        state.become(begin)
+        raise Unbalanced("no equilibrium", again)
+
+    def attempt(self, state: FleshState, loads: Loads) -> SolveReport:
+        """One Newton solve towards balance; `state` keeps what it reached, whether that is balanced or not."""
         self._check(loads)
         if loads.targets is None and not self.model.fixed.any():
             raise InputError("flesh equilibrium: nothing holds the body; fix nodes or attach it to bones")
-        return self.newton.minimise(Potential(self.model, loads), state.x, state.pressure)
+        return self._minimise(Potential(self.model, loads), state)
+
+    def _minimise(self, potential: Potential, state: FleshState, careful: bool = False) -> SolveReport:
+        report = self.newton.minimise(potential, state.x, state.pressure, careful)
+        state.push[:] = 0.0
+        if potential.touches:
+            for contact, found in zip(
+                potential.loads.contacts, potential.evaluate(state.x, state.pressure).contacts, strict=True
+            ):
+                state.push += contact.surface.embedding.nodal_forces(found.force + found.rub)
+        return report
+
+    def _load_steps(self, state: FleshState, loads: Loads) -> SolveReport:
+        """Balance in parts: minimise L − (1 − t) r₀·x for t from 0 to 1, r₀ what is unbalanced at the start."""
+        start = Potential(self.model, loads).evaluate(state.x, state.pressure).force
+        part, done, sofar, parts = FIRST, 0.0, None, 0
+        while True:
+            kept = state.copy()
+            potential = Potential(self.model, loads)
+            until = min(1.0, done + part)
+            potential.eased = -(1.0 - until) * start
+            report = self._minimise(potential, state, careful=True)
+            parts += 1
+            if sofar is not None:
+                report.add(sofar)
+            sofar = report
+            report.parts = parts
+            if report.balanced:
+                done, part = until, 2.0 * part
+                if done == 1.0:
+                    return report
+                continue
+            state.become(kept)
+            part *= 0.5
+            if part < SMALLEST:
+                return report
 
     def step(
         self,
@@ -33,57 +99,65 @@ class FleshSolver:
         loads: Loads,
         dt: float,
         *,
+        integrator: str = "backward-euler",
         mass_damping: float = 0.0,
         stiffness_damping: float = 0.0,
-        midpoint: bool = False,
     ) -> SolveReport:
         """One step of `dt` [s] with Rayleigh damping α M + β K; α [1/s], β [s].
 
         K is the projected stiffness at the start of the step, so that damping never feeds energy in.
 
-        Backward Euler keeps linear momentum, damps vibration, and loses angular momentum by dt Σ m v₀ × v₁ a step.
-        midpoint: forces act halfway, as in a backward-Euler step of dt/2 whose motion is then doubled; linear and
-        angular momentum are both kept (damping β K apart) and vibration is not damped. `loads` are then those of the
-        middle of the step.
+        integrator: "backward-euler" keeps linear momentum, damps vibration, and loses angular momentum by
+        dt Σ m v₀ × v₁ a step. "energy-momentum" keeps linear and angular momentum, and energy but for what loads,
+        damping and contact do: elastic forces are those of the whole step (see `secant`), all others act halfway, so
+        `loads` are those of the middle of the step.
         """
         self._check(loads)
         if not dt > 0.0:
             raise InputError(f"flesh step: dt must be positive, got {dt} s")
         if mass_damping < 0.0 or stiffness_damping < 0.0:
             raise InputError("flesh step: damping must not be negative")
-        start, speed = state.x.copy(), state.v.copy()
-        if midpoint:
-            dt *= 0.5
-        motion = StepMotion(dt, start, start + dt * state.v, mass_damping, None, self._friction(state, loads))
+        if integrator not in INTEGRATORS:
+            raise unknown_name("integrator of flesh", integrator, INTEGRATORS)
+        begin, conserving = state.copy(), integrator == "energy-momentum"
+        span = 0.5 * dt if conserving else dt  # to where forces act
+        start = begin.x
+        motion = StepMotion(span, start, start + span * begin.v, mass_damping, None, conserving)
         if stiffness_damping > 0.0:
             still = Potential(self.model, Loads(activation=loads.activation))
             motion.damping = np.zeros((len(self.model.pattern.column), 9))
             still.stiffness(start, state.pressure, still.evaluate(start, state.pressure), True, motion.damping)
             motion.damping *= stiffness_damping
         free = ~self.model.fixed
-        state.x[free] += dt * state.v[free]
-        report = self.newton.minimise(Potential(self.model, loads, motion), state.x, state.pressure)
-        if not report.converged:
-            raise Diverged("flesh", f"a step of {dt:.3g} s left {report.residual:.3g} N unbalanced")
-        state.v[:] = (state.x - start) / dt
-        if midpoint:
-            state.x[:] += state.x - start
-            state.v[:] = np.where(self.model.fixed, 0.0, 2.0 * state.v - speed)
+        state.x[free] += span * state.v[free]
+        potential = Potential(self.model, loads, motion)
+        try:
+            report = self._minimise(potential, state)
+        except Exception:
+            state.become(begin)
+            raise
+        if not report.balanced:
+            state.become(begin)
+            raise Unbalanced(f"a step of {dt:.3g} s", report)
+        state.v[:] = (state.x - start) / span
+        if conserving:
+            self._whole_step(state, begin, potential)
         return report
 
-    def _friction(self, state: FleshState, loads: Loads) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Tangential dashpots of each contact from the normal force and the slip at the start of the step."""
-        out = []
-        for contact in loads.contacts:
-            embedding = contact.surface.embedding
-            found = contact_forces(contact, embedding.positions(state.x))
-            speed = (embedding.matrix @ state.v)[found.active]
-            tangent = np.eye(3) - found.normal[:, :, None] * found.normal[:, None, :]
-            slip = np.linalg.norm(np.einsum("nij,nj->ni", tangent, speed), axis=1)
-            press = np.linalg.norm(found.force[found.active], axis=1)
-            strength = contact.friction * press / np.maximum(slip, contact.slip)
-            out.append((found.active, strength[:, None, None] * tangent))
-        return out
+    def _whole_step(self, state: FleshState, begin: FleshState, potential: Potential) -> None:
+        """From the middle of a step to its end.
+
+        Where nothing is held, the force and moment that the solve left unbalanced are given back as a rigid motion, so
+        that momentum is kept however roughly Newton's method was ended.
+        """
+        middle, mean = state.x.copy(), state.v.copy()
+        state.x[:] = 2.0 * middle - begin.x
+        state.v[:] = np.where(self.model.fixed, 0.0, 2.0 * mean - begin.v)
+        if self.model.fixed.any():
+            return
+        assert potential.motion is not None
+        left = 2.0 * potential.motion.dt * potential.evaluate(middle, state.pressure).force
+        state.v += rigid_velocity(self.model.node_mass, state.x, left.sum(axis=0), np.cross(middle, left).sum(axis=0))
 
     def _check(self, loads: Loads) -> None:
         model = self.model
@@ -99,3 +173,12 @@ class FleshSolver:
             raise InputError(
                 f"flesh: nodal forces must have shape {model.elements.nodes.shape}, not {loads.force.shape}"
             )
+
+
+def rigid_velocity(mass: np.ndarray, x: np.ndarray, momentum: np.ndarray, spin: np.ndarray) -> np.ndarray:
+    """Velocities [m/s] of a rigid body of masses at x that has this momentum [N s] and angular momentum [N m s]."""
+    centre = mass @ x / mass.sum()
+    arm = x - centre
+    inertia = np.einsum("n,nk,nk->", mass, arm, arm) * np.eye(3) - np.einsum("n,ni,nj->ij", mass, arm, arm)
+    turn = np.linalg.lstsq(inertia, spin - np.cross(centre, momentum), rcond=None)[0]
+    return momentum / mass.sum() + np.cross(turn, arm)

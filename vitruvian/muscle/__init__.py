@@ -1,8 +1,8 @@
 """Line muscles: paths, force laws, activation dynamics, and what they do to the joints."""
 
 from vitruvian.muscle.activation import ActivationDynamics
-from vitruvian.muscle.elements import CurvedHill, Element, LinearHill, SpringMuscle
-from vitruvian.muscle.forces import ForceLaws, Tension, force_laws, tension, tension_into
+from vitruvian.muscle.elements import CurvedHill, Element, FibreTendon, LinearHill, SpringMuscle
+from vitruvian.muscle.forces import ForceLaws, Tension, fibre_lengths, force_laws, stored_energy, tension, tension_into
 from vitruvian.muscle.laws import ForceLaw, LawElement
 from vitruvian.muscle.model import MuscleBuilder, MuscleModel
 from vitruvian.muscle.paths import MomentArms, lengths, moment_arms, path_points
@@ -12,6 +12,7 @@ __all__ = [
     "ActivationDynamics",
     "CurvedHill",
     "Element",
+    "FibreTendon",
     "ForceLaw",
     "ForceLaws",
     "LawElement",
@@ -21,12 +22,14 @@ __all__ = [
     "MuscleModel",
     "SpringMuscle",
     "Tension",
+    "fibre_lengths",
     "force_laws",
     "joint_damping",
     "joint_stiffness",
     "lengths",
     "moment_arms",
     "path_points",
+    "stored_energy",
     "tension",
     "tension_into",
 ]

@@ -1,4 +1,4 @@
-"""What a muscle's line pulls with: three force laws behind one interface; `laws` adds those of one's own.
+"""What a muscle's line pulls with: four force laws behind one interface; `laws` adds those of one's own.
 
 `LinearHill` (Lee 2008, 3.2 and 5.1.2), with strain e = (l - l0)/l0:
 
@@ -12,6 +12,8 @@
 
 `SpringMuscle` (DiLorenzo 2009, 4.1): f = max(0, a k_ac (l - r l0) + k_pe (l - l0) + b l').
 
+`FibreTendon`: fibre, pennation and tendon, elastic or rigid; curves in `fibre`, the balance of both in `tendon`.
+
 Tension, never push. Each law also gives its slope in activation (`capacity`), length (`stiffness`) and rate
 (`damping`), which the implicit step and the activation solve need.
 """
@@ -24,12 +26,15 @@ from typing import Protocol, Self
 import numba as nb
 import numpy as np
 
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle.fibre import active_length, passive_fibre
+from vitruvian.muscle.tendon import ELASTIC, RIGID, rigid_pull, still_pull
 
 Array = np.ndarray
 SPECIFIC_TENSION = 0.3e6  # [Pa], Lee and Si: 0.3 MPa (Persad 2024: 0.27 MPa, mean of 96 human values)
 WIDTH = 9  # columns of the parameter table
-_LINEAR, _CURVED, _SPRING, CUSTOM = 0, 1, 2, 3
+_LINEAR, _CURVED, _SPRING, CUSTOM = 0, 1, 2, 3  # 4 and 5: rigid and elastic tendons
+TENDONS = ("elastic", "rigid")
 
 
 class Element(Protocol):
@@ -149,11 +154,82 @@ class SpringMuscle:
         )
 
 
+@dataclass(frozen=True)
+class FibreTendon:
+    """Fibre at an angle to its tendon, which stretches ("elastic") or not ("rigid"); see `fibre` and `tendon`."""
+
+    f_max: float  # [N] active force of the fibre at l0
+    fibre_length: float  # l0 [m]
+    slack_length: float  # of the tendon [m]
+    pennation: float = 0.0  # of the fibre at l0 [rad]
+    tendon: str = "elastic"
+    fastest: float = 10.0  # v_max / l0 [1/s]
+    strain: float = 0.049  # of the tendon at F_max
+    damping: float = 0.01  # beta: viscosity of the fibre, / F_max at v_max
+    passive: bool = True
+
+    def __post_init__(self) -> None:
+        if self.tendon not in TENDONS:
+            raise unknown_name("tendon", self.tendon, TENDONS)
+        for name in ("f_max", "fibre_length", "slack_length", "fastest", "strain", "damping"):
+            if not (np.isfinite(value := getattr(self, name)) and value > 0):
+                raise InputError(f"a muscle's {name} must be positive, got {value:g}")
+        if not 0 <= self.pennation < np.radians(60):
+            raise InputError(f"pennation must be between 0 and 60 degrees, got {np.degrees(self.pennation):g}")
+
+    @classmethod
+    def along(
+        cls, f_max: float, path_length: float, fibre_length: float, pennation: float = 0.0, tendon: str = "elastic",
+        **others: float,
+    ) -> FibreTendon:  # fmt: skip
+        """The muscle whose fully active fibre is at l0 when its path is `path_length` [m]; the tendon is the rest."""
+        unit = cls(f_max, fibre_length, 1.0, pennation, tendon, **others)  # type: ignore[arg-type]
+        rest = path_length - fibre_length * np.cos(pennation)
+        if not rest > 0:
+            raise InputError(
+                f"a fibre of {1e3 * fibre_length:.3g} mm leaves no tendon on a path of {1e3 * path_length:.3g} mm"
+            )
+        return replace(unit, slack_length=float(rest / unit._stretch))
+
+    @property
+    def _stretch(self) -> float:
+        """Tendon over slack length when the fibre is fully active at l0."""
+        if self.tendon == "rigid":
+            return 1.0
+        f = np.cos(self.pennation) * (active_length(1.0)[0] + float(self.passive) * passive_fibre(1.0)[0])
+        return float(1.0 + self.strain * np.log1p(f / 0.2) / np.log(6.0))
+
+    @property
+    def rest_length(self) -> float:
+        """Path length at which the fully active fibre is at l0 [m]."""
+        return float(self.fibre_length * np.cos(self.pennation) + self._stretch * self.slack_length)
+
+    def row(self) -> tuple[int, tuple[float, ...]]:
+        return ELASTIC if self.tendon == "elastic" else RIGID, (
+            self.f_max,
+            self.rest_length,
+            self.fibre_length,
+            self.fibre_length * float(np.sin(self.pennation)),
+            self.slack_length,
+            self.fastest * self.fibre_length,
+            float(np.log(6.0) / self.strain),
+            self.damping,
+            float(self.passive),
+        )
+
+    def stronger(self, factor: float) -> FibreTendon:
+        return replace(self, f_max=factor * self.f_max)  # tendon and passive fibre are counted in parts of F_max
+
+
 @nb.njit(cache=True)
-def tension_kernel(kind: Array, table: Array, activation: Array, length: Array, rate: Array, out: Array) -> None:
+def tension_kernel(
+    kind: Array, table: Array, activation: Array, length: Array, rate: Array, out: Array, settle: bool = True
+) -> None:
     """Fill out (5, n): force, passive, capacity, stiffness, damping. Muscles with a law of their own get NaN here and
-    their numbers from `forces.tension_into`."""
+    their numbers from `forces.tension_into`. settle False leaves out elastic tendons, which then have a memory."""
     for m in range(len(kind)):
+        if kind[m] == 5 and not settle:
+            continue
         p = table[m]
         if kind[m] == 0:
             f = _linear(p, activation[m], length[m], rate[m])
@@ -161,6 +237,10 @@ def tension_kernel(kind: Array, table: Array, activation: Array, length: Array, 
             f = _curved(p, activation[m], length[m], rate[m])
         elif kind[m] == 2:
             f = _spring(p, activation[m], length[m], rate[m])
+        elif kind[m] == 4:
+            f = rigid_pull(p, activation[m], length[m], rate[m])
+        elif kind[m] == 5:
+            f = still_pull(p, activation[m], length[m], rate[m])
         else:
             f = (np.nan, np.nan, np.nan, np.nan, np.nan)
         out[0, m], out[1, m], out[2, m], out[3, m], out[4, m] = f

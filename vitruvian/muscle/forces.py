@@ -10,6 +10,7 @@ import numpy as np
 
 from vitruvian.muscle.elements import WIDTH, Element, tension_kernel
 from vitruvian.muscle.laws import LawMuscles, law_muscles
+from vitruvian.muscle.tendon import settled_fibres, stored_kernel
 
 Array = np.ndarray
 
@@ -28,6 +29,20 @@ class Laws(Protocol):
     @property
     def custom(self) -> tuple[LawMuscles, ...]:
         """Muscles with laws of one's own; empty for built-in laws alone."""
+
+
+def fibre_lengths(laws: Laws, activation: Array, length: Array) -> Array:
+    """Fibre lengths [m] (n_muscles,) of muscles at rest at path lengths [m]; 0 where a law has no fibre of its own."""
+    out = np.zeros(len(laws.kind))
+    settled_fibres(laws.kind, laws.table, activation, length, out)
+    return out
+
+
+def stored_energy(laws: Laws, length: Array, fibre: Array) -> Array:
+    """Energy [J] in tendons and in passive fibres, shape (2, n_muscles), of muscles with fibre and tendon."""
+    out = np.zeros((2, len(laws.kind)))
+    stored_kernel(laws.kind, laws.table, length, fibre, out)
+    return out
 
 
 class ForceLaws(NamedTuple):
@@ -58,14 +73,16 @@ class Tension:
 
 
 def tension(laws: Laws, activation: Array, length: Array, rate: Array) -> Tension:
-    """Tension of all muscles at activation [1], length [m] and rate of lengthening [m/s], each shape (n_muscles,)."""
+    """Tension of all muscles at activation [1], length [m] and rate of lengthening [m/s], each shape (n_muscles,).
+
+    An elastic tendon is taken as settled, and `capacity` is then the secant from rest to the activation."""
     out = np.empty((5, len(laws.kind)))
     tension_into(laws, activation, length, rate, out)
     return Tension(*out)
 
 
-def tension_into(laws: Laws, activation: Array, length: Array, rate: Array, out: Array) -> None:
-    """Fill out (5, n_muscles) with the rows of `Tension`."""
-    tension_kernel(laws.kind, laws.table, activation, length, rate, out)
+def tension_into(laws: Laws, activation: Array, length: Array, rate: Array, out: Array, settle: bool = True) -> None:
+    """Fill out (5, n_muscles) with the rows of `Tension`; settle False leaves out elastic tendons."""
+    tension_kernel(laws.kind, laws.table, activation, length, rate, out, settle)
     for group in laws.custom:
         group.fill(activation, length, rate, out)

@@ -19,6 +19,7 @@ from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle.elements import SPECIFIC_TENSION, Element
 from vitruvian.muscle.forces import force_laws
 from vitruvian.muscle.laws import ForceLaw, LawMuscles
+from vitruvian.muscle.tendon import ELASTIC
 
 Array = np.ndarray
 Path = Sequence[tuple[str, Iterable[float]]]  # bone and position in its frame [m] of each point, origin first
@@ -57,6 +58,11 @@ class MuscleModel:
         return self.table[:, 0]
 
     @property
+    def elastic(self) -> Array:
+        """Muscles with an elastic tendon, whose fibre length is state, bool, shape (n,)."""
+        return self.kind == ELASTIC
+
+    @property
     def rest_length(self) -> Array:
         """[m], shape (n,)."""
         return self.table[:, 1]
@@ -78,9 +84,13 @@ class MuscleModel:
 
     def stronger(self, factor: float) -> MuscleModel:
         """The same muscles with `factor` times the cross-section."""
-        elements = tuple(e.stronger(factor) for e in self.elements)
-        laws = force_laws(self.names, elements)
-        return replace(self, elements=elements, pcsa=factor * self.pcsa, **laws._asdict())
+        return replace(self.with_elements([e.stronger(factor) for e in self.elements]), pcsa=factor * self.pcsa)
+
+    def with_elements(self, elements: Sequence[Element]) -> MuscleModel:
+        """The same lines with other force laws, one for each muscle."""
+        if len(elements) != self.n_muscles:
+            raise InputError(f"{self.n_muscles} muscles need as many force laws, not {len(elements)}")
+        return replace(self, elements=tuple(elements), **force_laws(self.names, elements)._asdict())
 
 
 class Tree(Protocol):

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from vitruvian.anatomy import Body
+from vitruvian.control import Motion, load_motion
+from vitruvian.exchange import bvh_motion, read_trial
+from vitruvian.exchange.bvh import read_bvh
+from vitruvian.measured import trial_motion
 from vitruvian.world import Parameter, Recording
 
 Array = np.ndarray
 
 STEPS = Parameter(8, "steps per frame of 1/60 s", low=1, high=100)
 RATE = Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0)
+
+MEASURED = (".c3d", ".trc", ".csv")
+MOTION = "a name, a .toml file of key poses, or measured: .bvh, .c3d, .trc, .csv"
+
+
+def scene_motion(body: Body, source: str) -> Motion:
+    """The motion that a scene is to follow: key poses by name or file, or a measured one."""
+    kind = Path(source).suffix.lower()
+    if kind == ".bvh":
+        return bvh_motion(read_bvh(source), body)
+    if kind in MEASURED:
+        return trial_motion(read_trial(source), body)
+    return load_motion(body, source)
 
 
 def missing_metrics(recording: Recording) -> dict[str, float]:

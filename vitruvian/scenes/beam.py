@@ -51,9 +51,9 @@ def build(parameters: Mapping[str, Any]) -> World:
         lambda time: Loads(force=weight),
         (vertices + np.array([0.0, -SIDE / 2, HEIGHT - SIDE / 2]), faces),
         dynamic=True,
-        midpoint=True,
+        integrator="energy-momentum",
         stiffness_damping=parameters["damping"],
-        settings=Settings(residual=1e-5, gap=1e-5, tolerance=0.02, krylov=1000),
+        settings=Settings(residual=1e-4, tolerance=0.02, krylov=1000),
         colour_limit=float(np.round(1.5 * 4.0 * SIDE * sag / LENGTH**2, 3)),
         measures=(
             Measure(

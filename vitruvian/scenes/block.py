@@ -65,7 +65,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         model,
         loads,
         block_skin(SIZE, (2 * n, 2 * n, 4 * n)),
-        settings=Settings(residual=0.01, newton=3 if case == "tangle" else 60),
+        settings=Settings(newton=3 if case == "tangle" else 60),
         start=start,
         held=held,
         patient=case == "tangle",

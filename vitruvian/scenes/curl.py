@@ -12,6 +12,7 @@ by 1.
 
     vitruvian run curl --view
     vitruvian run curl --set sensor_lag=0
+    vitruvian run curl --set muscles=elastic
     vitruvian run curl --set flesh=elements
     vitruvian run curl --set flesh=elements --set two_way=true --set stiffness=1600 --set sensor_lag=0.02
 """
@@ -28,6 +29,7 @@ from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control import Gains, load_motion
 from vitruvian.flesh import Settings, preset, self_contact
+from vitruvian.muscle import ActivationDynamics
 from vitruvian.scenes._body import RATE, STEPS, deviation, missing_metrics
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
@@ -47,7 +49,7 @@ WATCHED = {"elbow": ("Ul_l", 0), "elbow_right": ("Ul_r", 0), "wrist": ("Ha_l", 0
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    body = human(parameters["body"])
+    body = human(parameters["body"], muscles=parameters["muscles"])
     motion = load_motion(body, "curl")
     light, heavy, at = parameters["mass"], parameters["mass"] + parameters["added"], parameters["step_at"]
     held = [Held(bone, dumbbell(light, side), end=at) for bone, side in HANDS]
@@ -59,6 +61,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         held=held,
         meshes=[dumbbell_mesh(bone) for bone, _ in HANDS],
         grips=("l", "r"),
+        dynamics=None if parameters["muscles"] == "documents" else ActivationDynamics(),
         measures=tracking_measures(body, motion, WATCHED),
     )
     gains = Gains(
@@ -121,7 +124,7 @@ def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySys
             flesh,
             cover,
             bellies=[b for b in alive if (within(b.centre) < 0.0).all()],
-            settings=Settings(newton=40, residual=0.2),
+            settings=Settings(newton=40),
             every=2 if parameters["two_way"] else 2 * int(parameters["steps"]),  # bones that feel it must not outrun it
             two_way=parameters["two_way"],
             at_ease=True,
@@ -147,7 +150,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report.metrics["tracking_rms_deg"] = rms
     report.metrics["largest_activation"] = float(recording.signals["activation"][:, 1].max())
     report.metrics |= missing_metrics(recording)
-    report.checks["elbows follow the motion within 2 degrees rms"] = rms < 2.0
+    within = 2.0 if parameters["muscles"] == "documents" else 3.0  # an activation that lags costs a degree or two
+    report.checks[f"elbows follow the motion within {within:g} degrees rms"] = rms < within
     if after.any() and time[-1] >= at + 1.0:
         dip = max(float(np.abs(off[n][after]).max()) for n in WATCHED)
         report.metrics["dip_deg"] = dip
@@ -187,6 +191,11 @@ scene = Scene(
         **shape_parameters(),
         "regions": Parameter(False, "solve activations part by part, as Lee does"),
         "body": Parameter("corrected", "parameter set of the body", choices=("corrected", "printed")),
+        "muscles": Parameter(
+            "documents",
+            "all of the line is fibre, or a rigid or elastic tendon and an activation that lags",
+            choices=("documents", "rigid", "elastic"),
+        ),
         "rate": RATE,
         "steps": STEPS,
     },

@@ -23,7 +23,7 @@ from vitruvian.world import Parameter, Recording, Report, Scene, World
 def build(parameters: Mapping[str, Any]) -> World:
     n, radius = int(parameters["cells"]), parameters["radius"]
     size = (1.0, 1.0, 1.1)
-    tank = Tank.of_size(size, size[0] / n, origin=(-0.5, -0.5, -0.5), rest_level=0.0)
+    tank = Tank.of_size(size, size[0] / n, origin=(-0.5, -0.5, -0.5), rest_level=0.0, particles=16)
     vertices, faces = sphere(radius, subdivisions=4)
     ball = RigidBody.solid(
         "ball", np.asarray(vertices), faces, parameters["ratio"] * tank.density,

@@ -61,7 +61,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         Cover(body, flesh.model, shape, within=TRUNK.within),
         start,
         outside=outside,
-        settings=Settings(residual=0.05, gap=1e-3, newton=40),
+        settings=Settings(gap=1e-3, newton=40),
         inertial=Inertial(mass_damping=0.5, stiffness_damping=parameters["damping"]),
         two_way=parameters["two_way"],
         look=Look(colour=parameters["colour"], limit=0.25 if parameters["colour"] == "strain" else None,

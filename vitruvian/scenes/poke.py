@@ -20,7 +20,6 @@ from vitruvian.anatomy import body_skin, human
 from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface
-from vitruvian.flesh.contact import contact_forces
 from vitruvian.mesh import capsule
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
@@ -51,13 +50,13 @@ def build(parameters: Mapping[str, Any]) -> World:
 
     def contact(time: float) -> Contact:
         at = tip(time)
-        return Contact(surface, (Capsule(tuple(at), tuple(at - [0.0, LENGTH, 0.0]), RADIUS),), stiffness=5e7)
+        return Contact(surface, (Capsule(tuple(at), tuple(at - [0.0, LENGTH, 0.0]), RADIUS),))
 
     def outside(time: float) -> Outside:
         return Outside(contacts=(contact(time),), props={"rod": tip(time)})
 
     def push(now: Now) -> np.ndarray:
-        return contact_forces(contact(now.time), surface.embedding.positions(now.state.wrap.flesh.x)).force.sum(axis=0)
+        return now.state.wrap.flesh.push.sum(axis=0)
 
     def spine_share(now: Now) -> float:
         names = [body.skeleton.names[i] for i in simulation.near]
@@ -72,7 +71,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         Cover(body, flesh.model, shape, within=TRUNK.within, drape=False),
         start,
         outside=outside,
-        settings=Settings(residual=0.02, newton=40),
+        settings=Settings(newton=40),
         every=2,
         two_way=parameters["two_way"],
         look=Look(

@@ -25,7 +25,13 @@ from vitruvian.skeleton.momentum import (
     centroidal_momentum_matrix,
     energy,
 )
-from vitruvian.skeleton.passive import passive_derivatives, passive_energy, passive_forces, spring_lengths
+from vitruvian.skeleton.passive import (
+    beyond_range,
+    passive_derivatives,
+    passive_energy,
+    passive_forces,
+    spring_lengths,
+)
 from vitruvian.skeleton.rnea import inverse_dynamics
 from vitruvian.skeleton.state import SkeletonState
 from vitruvian.skeleton.step import (
@@ -50,6 +56,7 @@ __all__ = [
     "Target",
     "Workspace",
     "acceleration",
+    "beyond_range",
     "bone_poses",
     "bone_velocities",
     "centre_of_mass",

@@ -71,6 +71,22 @@ def spring_lengths(skeleton: Skeleton, q: ArrayLike) -> Array:
     return np.linalg.norm(b - a, axis=1)
 
 
+def beyond_range(skeleton: Skeleton, q: ArrayLike) -> Array:
+    """By how much each coordinate lies beyond its range [rad or m], shape (n_v,); the root has none."""
+    q, s, y = vector(q, skeleton.n_q, "q"), skeleton, np.zeros(6)
+    out = np.zeros(s.n_v)
+    for i, joint in enumerate(s.joints):
+        if joint.n_v in (0, 6):
+            continue
+        at = slice(int(s.v_start[i]), int(s.v_start[i + 1]))
+        now = q[s.q_start[i] : s.q_start[i + 1]]
+        if joint.n_q != joint.n_v:
+            rotation_vector_between(s.neutral, q, s.q_start[i], y)
+            now = y[:3]
+        out[at] = np.maximum(0.0, np.maximum(now - s.forces.high[at], s.forces.low[at] - now))
+    return out
+
+
 _NONE = np.zeros((0, 0))
 
 

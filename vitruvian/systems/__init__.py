@@ -29,6 +29,7 @@ from vitruvian.systems.layers import (
     water_layers,
 )
 from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.played import PlayedSystem, PushedSystem, follower_world, played_world
 from vitruvian.systems.surroundings import Held, Push
 from vitruvian.systems.swimmer import POOL, SwimmerPreview, SwimmerSystem, SwimState, pool
 from vitruvian.systems.tank import TankState, TankSystem
@@ -55,8 +56,10 @@ __all__ = [
     "Measure",
     "Now",
     "Outside",
+    "PlayedSystem",
     "PointsLayer",
     "Push",
+    "PushedSystem",
     "SurfaceLayer",
     "SwimState",
     "SwimmerPreview",
@@ -66,6 +69,8 @@ __all__ = [
     "TissueState",
     "TissueSystem",
     "body_layers",
+    "follower_world",
+    "played_world",
     "pool",
     "steady_rate",
     "tracking_measures",

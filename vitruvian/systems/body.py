@@ -17,7 +17,7 @@ from vitruvian.anatomy.fingers import gripping
 from vitruvian.control import Controls, honoured
 from vitruvian.couple import AppliedTorques, BodyState, BodyStepper, Book, Contacts, Contributor, JointTorques
 from vitruvian.errors import Diverged, InputError
-from vitruvian.muscle import ActivationDynamics
+from vitruvian.muscle import ActivationDynamics, lengths, stored_energy
 from vitruvian.systems.layers import Drawn, Layer, body_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
@@ -31,7 +31,7 @@ BODY_CAMERAS = (
     Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
 )
 FASTEST = 1e4  # [rad/s, m/s] a body that moves faster has diverged
-ACCOUNTS = ("drive", "push", "joints", "links", "flesh")
+ACCOUNTS = ("drive", "push", "joints", "links", "contact", "flesh")
 
 
 class BodySystem(Drawn):
@@ -41,6 +41,7 @@ class BodySystem(Drawn):
         self,
         body: Body,
         q: Array | None = None,
+        v: Array | None = None,
         *,
         pelvis: str = "fixed",
         held: Sequence[Held] = (),
@@ -58,14 +59,16 @@ class BodySystem(Drawn):
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
     ):
-        """pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held, bool, shape
-        (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out the bones'
-        surfaces. books: whether the work of everything that acts is booked and a signal.
-        contributors: what else acts on the bones in every step; layers: what else is seen."""
+        """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held
+        starts still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held,
+        bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out
+        the bones' surfaces. books: whether the work of everything that acts is booked and a signal. contributors: what
+        else acts on the bones in every step; layers: what else is seen."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
         self.q0 = body.default_q if q is None else q
+        self.v0 = np.zeros(body.skeleton.n_v) if v is None else v
         self.held, self.pushes, self.dynamics, self.books = tuple(held), tuple(pushes), dynamics, books
         fixed = np.zeros(body.skeleton.n_v, dtype=bool)
         fixed[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
@@ -77,14 +80,17 @@ class BodySystem(Drawn):
             body.skeleton.index(bone)
         self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
         self.contributors = tuple(contributors)
-        self.accounts = tuple(dict.fromkeys((*ACCOUNTS, *(c.account for c in contributors if c.account))))
+        elastic = ("contraction",) if body.muscles.elastic.any() else ()
+        self.accounts = tuple(dict.fromkeys((*ACCOUNTS, *elastic, *(c.account for c in contributors if c.account))))
         bones = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
         self.layers = [*bones, *layers]
-        self.measures = (*MEASURES, *((self._work(),) if books else ()), *measures)
+        booked = (self._work(), *((STORED,) if elastic else ())) if books else ()
+        self.measures = (*MEASURES, *booked, *measures)
         self.cameras, self.ground = tuple(cameras), ground
 
     def start(self, rng: np.random.Generator) -> BodyState:
         state = self.body.at_rest(self.q0)
+        state.v[:] = np.where(self.stepper.held, 0.0, self.v0)
         if self.books:
             state.book = Book.open(self.accounts)
         self.surround(state, 0.0)
@@ -119,6 +125,7 @@ class BodySystem(Drawn):
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, others, load=state.load, torque=torque,
             wrench=state.wrench if state.wrench.any() else None, book=state.book if self.books else None,
+            fibre=state.fibre,
         )  # fmt: skip
 
     def surround(self, state: BodyState, time: float) -> None:
@@ -131,7 +138,9 @@ class BodySystem(Drawn):
     def _work(self) -> Measure:
         accounts = self.accounts
         return Measure(
-            Signal("work", "J", "work on the bones so far", accounts),
+            Signal("work", "J", "work so far: on the bones, and of contraction", accounts)
+            if "contraction" in accounts
+            else Signal("work", "J", "work on the bones so far", accounts),
             lambda now: [now.state.book.work[account] for account in accounts],
         )
 
@@ -152,8 +161,16 @@ def _activation(now: Now) -> Array:
 
 def _power(now: Now) -> float:
     state, stepper = now.state, now.system.stepper
-    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load)
+    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load, fibre=state.fibre)
     return -float(stepper.found.tension[0] @ stepper.found.rate)
+
+
+def _stored(now: Now) -> Array:
+    muscles = now.system.body.muscles
+    return np.asarray(stored_energy(muscles, lengths(muscles, now.poses), now.state.fibre).sum(axis=1))
+
+
+STORED = Measure(Signal("muscle_energy", "J", "energy in elastic muscles", ("tendons", "passive fibres")), _stored)
 
 
 def _missing_at(now: Now) -> float:

@@ -111,6 +111,7 @@ class FleshedBodySystem(BodySystem):
             wrench=state.push,
             torque=torque,
             book=state.book if self.books else None,
+            fibre=state.fibre,
         )
 
     def surround(self, state: BodyState, time: float) -> None:

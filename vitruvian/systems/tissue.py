@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vitruvian.control import Controls, honoured
-from vitruvian.errors import Diverged, InputError
+from vitruvian.errors import InputError
 from vitruvian.flesh import (
     FleshModel,
     FleshSolver,
@@ -55,7 +55,7 @@ class TissueSystem(Drawn):
         dynamic: bool = False,
         mass_damping: float = 0.0,
         stiffness_damping: float = 0.0,
-        midpoint: bool = False,
+        integrator: str = "backward-euler",
         start: Callable[[FleshState, np.random.Generator], None] | None = None,
         held: Callable[[FleshState, float], None] | None = None,
         patient: bool = False,
@@ -67,13 +67,13 @@ class TissueSystem(Drawn):
         ground: float | None = None,
     ) -> None:
         """loads: at a time [s], or gravity [m/s²] (3,) alone. skin: vertices at rest [m] (n, 3) and faces (m, 3); the
-        elements' own surface if left out. midpoint: steps that damp no vibration by themselves (see
+        elements' own surface if left out. integrator: of dynamic flesh (see
         `FleshSolver.step`); held: moves fixed nodes in time; patient: lets a solve whose steps run out go on in the
         next frame."""
         self.model = model
         self.loads = loads if callable(loads) else weight(model, loads)
         self.solver = FleshSolver(model, settings)
-        self.dynamic, self.damping, self.midpoint = dynamic, (mass_damping, stiffness_damping), midpoint
+        self.dynamic, self.damping, self.integrator = dynamic, (mass_damping, stiffness_damping), integrator
         self.begin, self.held, self.patient = start, held, patient
         shell = model.elements.surface()
         vertices, faces = (model.elements.nodes, shell) if skin is None else skin
@@ -106,12 +106,10 @@ class TissueSystem(Drawn):
                 dt,
                 mass_damping=self.damping[0],
                 stiffness_damping=self.damping[1],
-                midpoint=self.midpoint,
+                integrator=self.integrator,
             )
         else:
-            report = self.solver.equilibrium(state.flesh, loads)
-            if not report.converged and not self.patient:
-                raise Diverged("flesh", f"no equilibrium: {report.residual:.3g} N after {report.newton} steps")
+            report = (self.solver.attempt if self.patient else self.solver.equilibrium)(state.flesh, loads)
         state.newton, state.residual = report.newton, report.residual
 
     def _values(self, now: Now) -> Array | None:

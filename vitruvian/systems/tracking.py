@@ -60,5 +60,6 @@ def tracking_world(
         coactivation=coactivation,
         upper=upper,
         regions=regions,
+        dynamics=system.dynamics,
     )
     return World(system, controller, frame_rate=FRAME_RATE, substeps=int(steps))

@@ -7,6 +7,7 @@ from scipy.sparse import bsr_matrix, csc_matrix
 
 from vitruvian.flesh import (
     FleshModel,
+    FleshState,
     Loads,
     Material,
     Potential,
@@ -63,3 +64,19 @@ def free_stiffness(model: FleshModel) -> csc_matrix:
     whole = bsr_matrix((data.reshape(-1, 3, 3), model.pattern.column, model.pattern.start)).tocsr()
     free = ~model.fixed.ravel()
     return whole[free][:, free].tocsc()
+
+
+def total_energy(model: FleshModel, state: FleshState) -> float:
+    """Elastic and kinetic energy [J]."""
+    elastic, volume = model.elasticity, model.elements.volume
+    potential = Potential(model, Loads())
+    ratio = potential.evaluate(state.x, state.pressure).jbar
+    pressure = elastic.bulk * (ratio - 1.0) - elastic.rest_pressure  # c = 0
+    stored = float(np.sum(volume * (pressure + elastic.rest_pressure) ** 2 / (2.0 * elastic.bulk)))
+    moving = 0.5 * float(np.sum(model.node_mass[:, None] * state.v**2))
+    return potential.evaluate(state.x, pressure).value - stored + moving
+
+
+def angular_momentum(model: FleshModel, state: FleshState) -> np.ndarray:
+    """About the origin [N m s]."""
+    return (model.node_mass[:, None] * np.cross(state.x, state.v)).sum(axis=0)

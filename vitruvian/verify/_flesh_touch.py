@@ -64,7 +64,7 @@ def _folded(touching: bool) -> tuple[list[int], list[float], list[tuple[float, f
             report = pair.settle(state, Loads(self_contact=contact))
         except Diverged:
             break
-        if not report.converged:
+        if not report.balanced:
             break
         parts = overlap_parts(skin.positions(state.flesh.x), faces)
         newton.append(report.newton)
@@ -99,7 +99,7 @@ def the_elbow_of_the_body_flexes_to_120_degrees() -> Finding:
         parts = [p for p in parts if np.linalg.norm(p[0] - elbow) < AROUND_ELBOW]
         shared.append((max((p[2] for p in parts), default=0.0), sum(p[1] for p in parts)))
     thick, volume = np.max(shared, axis=0)
-    missed = 1.0 - sum(r.converged for r in reports) / len(FOLD)
+    missed = 1.0 - sum(r.balanced for r in reports) / len(FOLD)
     detail = (
         f"{len(reports)} of {len(FOLD)} steps; Newton steps: mean {np.mean([r.newton for r in reports]):.0f}, most "
         f"{max(r.newton for r in reports)}; largest residual {max(r.residual for r in reports):.2f} N; at most "
@@ -130,7 +130,7 @@ def thighs_pressed_together_stay_apart() -> Finding:
                 state.bones.q[at : at + 4] = quaternion_product(body.default_q[at : at + 4], turn)
             report = pair.settle(state, Loads(self_contact=touch))
             if touch is not None:
-                newton, settled = max(newton, report.newton), settled and report.converged
+                newton, settled = max(newton, report.newton), settled and report.balanced
         parts = overlap_parts(skin.positions(state.flesh.x), faces)
         thighs = [p for p in parts if p[0][2] > KNEE and abs(p[0][0]) < 0.1]
         found.append((sum(p[1] for p in thighs), max((p[2] for p in thighs), default=0.0)))
@@ -167,7 +167,7 @@ def an_arm_that_comes_down_stays_out_of_the_trunk() -> Finding:
                 break
             if touch is not None:
                 newton.append(report.newton)
-                settled = settled and report.converged
+                settled = settled and report.balanced
         parts = overlap_parts(skin.positions(state.flesh.x), faces)
         parts = [p for p in parts if p[0][0] > 0.05 and np.linalg.norm(p[0] - shoulder) < 0.4]
         found.append((sum(p[1] for p in parts), max((p[2] for p in parts), default=0.0)))

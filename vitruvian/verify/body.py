@@ -42,10 +42,29 @@ from vitruvian.skeleton import (
     normalized,
     world_twists,
 )
+from vitruvian.verify._body_contact import (
+    contact_energy_balances,
+    falling_over_stays_out_of_the_ground,
+    falling_upright_stays_out_of_the_ground,
+    joints_stop_within_three_degrees,
+    lying_stays_out_of_the_ground,
+    neutral_angles_lie_within_their_range,
+    steps_of_contact_are_booked,
+)
 from vitruvian.verify._exports import mjcf_equals_mujoco, osim_equals_opensim
 from vitruvian.verify.book import Finding, claim, worst
 
-__all__ = ["mjcf_equals_mujoco", "osim_equals_opensim"]
+__all__ = [
+    "contact_energy_balances",
+    "falling_over_stays_out_of_the_ground",
+    "falling_upright_stays_out_of_the_ground",
+    "joints_stop_within_three_degrees",
+    "lying_stays_out_of_the_ground",
+    "mjcf_equals_mujoco",
+    "neutral_angles_lie_within_their_range",
+    "osim_equals_opensim",
+    "steps_of_contact_are_booked",
+]
 
 Array = np.ndarray
 
@@ -344,7 +363,7 @@ def _rk4(body: Body, stepper: BodyStepper, state: BodyState, h: float) -> tuple[
         terms = stepper.assemble(q, v, state.activation, 0.0)
         muscles = -float(stepper.found.tension[0] @ stepper.found.rate)
         force = terms.force + terms.bias  # muscles, springs, dampers
-        power = muscles + _damping_power(stepper, q, v)
+        power = muscles + damping_power(stepper, q, v)
         q_rate, v_rate = coordinate_rates(s, q, v), forward_dynamics(s, q, v, force)
         q_sum += weight * q_rate
         v_sum += weight * v_rate
@@ -355,7 +374,7 @@ def _rk4(body: Body, stepper: BodyStepper, state: BodyState, h: float) -> tuple[
     return h / 6.0 * work, h / 6.0 * flow
 
 
-def _damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
+def damping_power(stepper: BodyStepper, q: Array, v: Array) -> float:
     """Power [W] of the dampers of joints, stops and cartilages: their force at v less that at rest, times v."""
     forces = []
     for speed in (v, np.zeros_like(v)):

@@ -41,6 +41,15 @@ from vitruvian.verify._flesh_exact import (
     stiffness_is_the_derivative_of_stress,
     stress_is_the_derivative_of_energy,
 )
+from vitruvian.verify._flesh_solver import (
+    a_crushed_block_recovers,
+    a_light_strip_sags_as_an_elastica,
+    a_strongly_compressed_bar_stays_on_its_branch,
+    energy_is_kept_over_five_seconds_of_vibration,
+    light_bodies_fall_as_heavy_ones,
+    no_wrong_balance_passes_as_converged,
+    spin_is_kept_over_five_seconds_at_default_settings,
+)
 from vitruvian.verify._flesh_touch import (
     a_folded_limb_finds_balance_in_every_step,
     an_arm_that_comes_down_stays_out_of_the_trunk,
@@ -51,7 +60,10 @@ from vitruvian.verify._flesh_touch import (
 )
 
 __all__ = [
+    "a_crushed_block_recovers",
     "a_folded_limb_finds_balance_in_every_step",
+    "a_light_strip_sags_as_an_elastica",
+    "a_strongly_compressed_bar_stays_on_its_branch",
     "an_arm_that_comes_down_stays_out_of_the_trunk",
     "assembled_forces_and_stiffness_are_derivatives",
     "attachment_forces_balance_the_skin",
@@ -65,6 +77,7 @@ __all__ = [
     "cantilever_nu_0_499",
     "clamped_cantilever",
     "embedded_forces_do_the_same_work",
+    "energy_is_kept_over_five_seconds_of_vibration",
     "every_bone_is_inside_the_skin",
     "first_bending_frequency",
     "first_bending_frequency_in_time",
@@ -73,12 +86,15 @@ __all__ = [
     "free_spin_keeps_angular_momentum",
     "hyperelastic_block_agrees_with_scikit_fem",
     "inverted_start_recovers",
+    "light_bodies_fall_as_heavy_ones",
     "multigrid_iterations_do_not_grow",
     "no_cell_of_the_flesh_lies_wholly_in_bone",
+    "no_wrong_balance_passes_as_converged",
     "patch_test",
     "patch_test_on_cut_cells",
     "rigid_motion_is_force_free",
     "single_precision_matrix_gives_the_same_equilibrium",
+    "spin_is_kept_over_five_seconds_at_default_settings",
     "stiffness_is_the_derivative_of_stress",
     "stress_is_the_derivative_of_energy",
     "the_elbow_of_the_body_flexes_to_120_degrees",

@@ -3,9 +3,11 @@
 from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import Mechanism, RigidBodies, RigidBody, RigidState
 from vitruvian.water.distance import redistance
+from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
+from vitruvian.water.patches import Patch, Patches, PatchState, cover, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
@@ -22,19 +24,25 @@ __all__ = [
     "Boundary",
     "Links",
     "Mechanism",
+    "Patch",
+    "PatchState",
+    "Patches",
     "Projection",
     "RigidBodies",
     "RigidBody",
     "RigidState",
     "StepResult",
     "Tank",
+    "WaterEnergy",
     "WaterState",
     "WetShape",
     "WetSurface",
     "buoyancy_correction",
     "check_inside",
+    "cover",
     "depths",
     "divergence",
+    "drag",
     "extend_under_bodies",
     "fill",
     "follow",
@@ -49,9 +57,11 @@ __all__ = [
     "set_body_velocity",
     "spray_surface",
     "spray_total",
+    "start_patches",
     "step",
     "surface_area",
     "surface_mesh",
     "velocity_forces",
+    "water_energy",
     "water_volume",
 ]

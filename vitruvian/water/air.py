@@ -20,16 +20,16 @@ Array = np.ndarray
 
 
 def remove_divergence(
-    phi: Array, reach: float, known: tuple[Array, Array, Array], flow: tuple[Array, Array, Array], fastest: float
+    phi: Array, reach: float, known: tuple[Array, Array, Array], flow: tuple[Array, Array, Array]
 ) -> None:
     """Change the faces of `flow` that are not known (marked 1) beside cells with 0 <= phi < reach [m], in place.
 
-    Air squeezed out of a closing pocket is held to `fastest` [m/s].
+    Air squeezed out of a closing pocket is held to the fastest face of the cells that it passes between.
     """
     cells = _cells_of_air(phi, reach)
     if len(cells):
         number = np.full(phi.shape, -1, np.int32)
-        _solve_air(cells, number, *known, *flow, fastest)
+        _solve_air(cells, number, *known, *flow)
 
 
 def _cells_of_air(phi: Array, reach: float) -> Array:
@@ -68,7 +68,7 @@ def _listed(nz, count, found):
 
 
 @njit(cache=True)
-def _solve_air(cells, number, kx, ky, kz, u, v, w, fastest):
+def _solve_air(cells, number, kx, ky, kz, u, v, w):
     nx, ny, nz = number.shape
     n = cells.shape[0]
     for c in range(n):
@@ -76,6 +76,7 @@ def _solve_air(cells, number, kx, ky, kz, u, v, w, fastest):
     beside = np.full((n, 6), n, np.int32)  # cells across unknown faces; n stands for air beyond the layer, where x is 0
     diagonal = np.empty(n)
     right = np.empty(n)
+    fastest = np.zeros(n + 1)  # of the faces of each cell
     for c in range(n):
         i, j, k = cells[c, 0], cells[c, 1], cells[c, 2]
         faces = 0
@@ -95,6 +96,10 @@ def _solve_air(cells, number, kx, ky, kz, u, v, w, fastest):
         diagonal[c] = faces + SOFTNESS if faces > 0 else 0.0
         out = u[i, j, k] - u[i + 1, j, k] + v[i, j, k] - v[i, j + 1, k] + w[i, j, k] - w[i, j, k + 1]
         right[c] = out if faces > 0 else 0.0
+        fastest[c] = max(
+            max(max(abs(u[i, j, k]), abs(u[i + 1, j, k])), max(abs(v[i, j, k]), abs(v[i, j + 1, k]))),
+            max(abs(w[i, j, k]), abs(w[i, j, k + 1])),
+        )
     x = _gradients(beside, diagonal, right)
     for c in range(n):
         i, j, k = cells[c, 0], cells[c, 1], cells[c, 2]
@@ -105,13 +110,16 @@ def _solve_air(cells, number, kx, ky, kz, u, v, w, fastest):
             sign = 1.0 - 2.0 * s
             if kx[i + s, j, k] != 1 and (s == 0 or beside[c, 1] == n):
                 value = u[i + s, j, k] - sign * (x[c] - x[beside[c, s]])
-                u[i + s, j, k] = min(max(value, -fastest), fastest)
+                most = max(fastest[c], fastest[beside[c, s]])
+                u[i + s, j, k] = min(max(value, -most), most)
             if ky[i, j + s, k] != 1 and (s == 0 or beside[c, 3] == n):
                 value = v[i, j + s, k] - sign * (x[c] - x[beside[c, 2 + s]])
-                v[i, j + s, k] = min(max(value, -fastest), fastest)
+                most = max(fastest[c], fastest[beside[c, 2 + s]])
+                v[i, j + s, k] = min(max(value, -most), most)
             if kz[i, j, k + s] != 1 and (s == 0 or beside[c, 5] == n):
                 value = w[i, j, k + s] - sign * (x[c] - x[beside[c, 4 + s]])
-                w[i, j, k + s] = min(max(value, -fastest), fastest)
+                most = max(fastest[c], fastest[beside[c, 4 + s]])
+                w[i, j, k + s] = min(max(value, -most), most)
 
 
 @njit(cache=True)

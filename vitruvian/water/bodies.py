@@ -16,10 +16,11 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.mesh import mesh_volume, topology
-from vitruvian.spatial import exp_so3, quaternion_from_rotation, rotation_from_quaternion
+from vitruvian.spatial import exp_so3, log_so3, quaternion_from_rotation, rotation_from_quaternion
 from vitruvian.water.solids import Links, WetShape, WetSurface
 
 Array = np.ndarray
+CONTRADICTION = 0.1  # part of its speed by which a course's velocity may differ from the rate of its position
 RECOVERY = 0.1  # part of a wall's penetration that a sub-step takes back
 
 
@@ -58,7 +59,9 @@ class RigidBody:
     rotation: Array | None = None  # body to world at time 0, shape (3, 3)
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m/s]
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)  # world axes [rad/s]
-    course: Callable[[float], tuple[Array, Array]] | None = None  # time -> (position, velocity) if it is driven
+    # if it is driven: time -> (position, velocity), or (position, velocity, rotation (3, 3), angular velocity) in world
+    # axes if it turns as well
+    course: Callable[[float], tuple[Array, ...]] | None = None
 
     def __post_init__(self) -> None:
         for part in ("position", "velocity", "angular_velocity"):
@@ -158,7 +161,7 @@ class RigidBodies:
             state.velocity[n] += dt * self.gravity
             if self.walls is not None:
                 self._stop_at_walls(state, n, dt)
-        self._drive(state, time + dt)
+        self._drive(state, time + dt, dt)
 
     def links(self, state: RigidState) -> Links:
         n = len(self.bodies)
@@ -168,7 +171,8 @@ class RigidBodies:
                 R = self.rotation(state, i)
                 mobility[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = R @ np.linalg.inv(b.inertia) @ R.T
                 mobility[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = np.eye(3) / b.mass
-        return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility)
+        turned = np.array([self.rotation(state, i) for i in range(n)])
+        return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility, turned)
 
     def skins(self, state: RigidState) -> list[WetSurface]:
         return [
@@ -204,11 +208,33 @@ class RigidBodies:
             state.velocity[n] += impulse / self.bodies[n].mass * normal
             state.spin[n] += impulse * lever
 
-    def _drive(self, state: RigidState, time: float) -> None:
+    def _drive(self, state: RigidState, time: float, dt: float = 0.0) -> None:
         for n, b in enumerate(self.bodies):
-            if b.course is not None:
-                position, velocity = b.course(time)
-                state.position[n], state.velocity[n], state.spin[n] = position, velocity, 0.0
+            if b.course is None:
+                continue
+            position, velocity, *turning = (np.asarray(part, float) for part in b.course(time))
+            R0 = self.rotation(state, n)
+            R, spin = turning if turning else (R0, np.zeros(3))
+            if dt > 0.0:
+                way, turn = (position - state.position[n]) / dt, log_so3(R @ R0.T) / dt
+                _check_course(b.name, "velocity", "position", way, state.velocity[n], velocity)
+                _check_course(b.name, "angular velocity", "rotation", turn, state.spin[n], spin)
+            state.position[n], state.velocity[n], state.spin[n] = position, velocity, spin
+            if turning:
+                state.quaternion[n] = quaternion_from_rotation(R)
+
+
+def _check_course(name: str, rate: str, place: str, moved: Array, before: Array, after: Array) -> None:
+    """Raise an error if what a course moved in a sub-step, per second, is none of the rates that it told about it.
+
+    Within the sub-step the rate may lie anywhere between its two values, and a little beyond in a bend.
+    """
+    slack = CONTRADICTION * max(np.linalg.norm(before), np.linalg.norm(after), np.linalg.norm(moved))
+    if np.linalg.norm(moved - 0.5 * (before + after)) > 0.5 * np.linalg.norm(after - before) + slack:
+        raise InputError(
+            f"{name}: its course moves at {np.round(moved, 3).tolist()} by its {place} and at "
+            f"{np.round(0.5 * (before + after), 3).tolist()} by its {rate}; make the {rate} the rate of the {place}"
+        )
 
 
 def _moments(vertices: Array, faces: Array) -> tuple[float, Array, Array]:

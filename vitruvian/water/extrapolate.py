@@ -4,8 +4,9 @@ A face is known where the projection has set it: open, and beside a wet cell. Kn
 unknown neighbours, layer by layer (Enright, Marschner and Fedkiw 2002), which slides freely along walls and bodies. A
 second, small projection in the first layers of air then removes the divergence of that extension, known faces held:
 the surface lies up to half a cell beyond the last known face, and a thin layer that is stretched would otherwise thin
-too slowly and gain volume (Rasmussen et al. 2004). Air squeezed out of a closing pocket would be faster than anything
-that moves the surface; it is held to the speed of the fastest water.
+too slowly and gain volume (Rasmussen et al. 2004). Where the surface is smooth above thick water the first layers
+continue the profile below it, f1 + d1^2 / d2, exact for a wave's exp(k z): a constant there makes waves slow by an
+amount that depends on where the level lies in its cell.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from vitruvian.water.state import WaterState
 
 LAYERS = 7
 AIR = 1.0  # cells of air in which the extension is made divergence-free: those that may hold some water
+SMOOTH = 2  # layers that continue the profile of the water; further ones are constant
+LEAST, MOST = 0.45, 1.2  # ratio of two differences behind the surface: a wave of eight cells, even shear and a little
+STEEPEST = 0.3  # change of velocity over a cell in sqrt(g h): a k sqrt(k h) of the steepest waves
+SQUARE = 0.92  # cosine of the angle between the surface's normal and a line along which the profile is continued
 WAITING = 255  # mark of a face that the next layer will reach
 Array = np.ndarray
 
@@ -31,28 +36,25 @@ def extrapolate_velocity(
     sides = tank.open_sides()
     flow = (state.u, state.v, state.w)
     masks = []
-    fastest = 0.0
+    most = STEEPEST * float(np.sqrt(-tank.gravity[2] * tank.cell))
     for axis, (f, opened) in enumerate(zip(flow, (boundary.open_x, boundary.open_y, boundary.open_z))):
         known = np.empty(f.shape, np.uint8)
-        speed = np.zeros(f.shape[0])
-        _known(axis, opened, diagonal, known, f, sides[2 * axis], sides[2 * axis + 1], speed)
-        fastest = max(fastest, float(speed.max()))
+        _known(axis, opened, diagonal, known, f, sides[2 * axis], sides[2 * axis + 1])
         count = np.zeros(f.shape[0], np.int64)
         edge = np.empty((f.shape[0], f.shape[1] * f.shape[2]), np.int32)
         _edge(known, count, edge)
-        _extend(f, known, count, edge, layers)
+        _extend(f, state.phi, tank.cell, most, known, count, edge, layers)
         masks.append(known)
     if tank.free_surface:
-        remove_divergence(state.phi, AIR * tank.cell, (masks[0], masks[1], masks[2]), flow, fastest)
+        remove_divergence(state.phi, AIR * tank.cell, (masks[0], masks[1], masks[2]), flow)
 
 
 @njit(cache=True, parallel=True)
-def _known(axis, opened, diagonal, known, f, low_open, high_open, speed):
-    """Mark known faces with 1, clear the others, and leave the largest speed of the known ones per slab."""
+def _known(axis, opened, diagonal, known, f, low_open, high_open):
+    """Mark known faces with 1 and clear the others."""
     a, b, c = (1 if axis == 0 else 0), (1 if axis == 1 else 0), (1 if axis == 2 else 0)
     for ii in prange(f.shape[0]):
         i = np.int64(ii)
-        most = 0.0
         for j in range(f.shape[1]):
             for k in range(f.shape[2]):
                 wet = diagonal[i + 1, j + 1, k + 1] > 0.0 or diagonal[i + 1 - a, j + 1 - b, k + 1 - c] > 0.0
@@ -64,11 +66,9 @@ def _known(axis, opened, diagonal, known, f, low_open, high_open, speed):
                     f[i, j, k] = 0.0
                 elif wet and opened[i, j, k] > 0.0:
                     known[i, j, k] = 1
-                    most = max(most, abs(f[i, j, k]))
                 else:
                     known[i, j, k] = 0
                     f[i, j, k] = 0.0
-        speed[i] = most
 
 
 @njit(cache=True, parallel=True)
@@ -95,7 +95,7 @@ def _edge(known, count, edge):
 
 
 @njit(cache=True)
-def _extend(f, known, count, edge, layers):
+def _extend(f, phi, h, most, known, count, edge, layers):
     """Hand values on, layer by layer, from the waiting faces in `edge`; layer n is marked n + 2."""
     nx, ny, nz = f.shape
     front = np.empty(count.sum(), np.int64)
@@ -118,10 +118,10 @@ def _extend(f, known, count, edge, layers):
             for s in range(3):
                 place = at // steps[s] % f.shape[s]
                 if place > 0 and 0 < marks[at - steps[s]] < mark:
-                    total += flat[at - steps[s]]
+                    total += _continued(flat, marks, phi, h, most, at, s, -1, steps, place, mark)
                     known_count += 1
                 if place < f.shape[s] - 1 and 0 < marks[at + steps[s]] < mark:
-                    total += flat[at + steps[s]]
+                    total += _continued(flat, marks, phi, h, most, at, s, 1, steps, f.shape[s] - 1 - place, mark)
                     known_count += 1
             values[m] = total / known_count
         for m in range(len(front)):
@@ -146,3 +146,35 @@ def _extend(f, known, count, edge, layers):
                     following[n] = at + steps[s]
                     n += 1
         front = following[:n]
+
+
+@njit(cache=True)
+def _continued(flat, marks, phi, h, most, at, axis, sign, steps, room, mark):
+    """Value that a line of known faces along `axis` continues to: geometric, f1 + d1^2 / d2 with the differences d of
+    the faces behind it, which is exact for the exponential profile below a wave, current or none.
+
+    Constant, f1, where the line is short, where the surface does not lie square to it above thick water (phi must fall
+    along it by nearly its length), and where the profile is none that a wave of eight cells or more has.
+
+    room: faces that the line has before it leaves the grid.
+    """
+    step = sign * steps[axis]
+    f1 = flat[at + step]
+    if mark > SMOOTH + 1 or room < 3 or not (0 < marks[at + 2 * step] < mark and 0 < marks[at + 3 * step] < mark):
+        return f1
+    d1 = f1 - flat[at + 2 * step]
+    d2 = flat[at + 2 * step] - flat[at + 3 * step]
+    if d1 == 0.0 or not (LEAST <= d2 / d1 <= MOST) or d1 * d1 > most * abs(d2):
+        return f1
+    i, j, k = (
+        min(at // steps[0], phi.shape[0] - 1),
+        min(at // steps[1] % (steps[0] // steps[1]), phi.shape[1] - 1),
+        at % steps[1],
+    )
+    k = min(k, phi.shape[2] - 1)
+    a = min(max(i + (3 * sign if axis == 0 else 0), 0), phi.shape[0] - 1)
+    b = min(max(j + (3 * sign if axis == 1 else 0), 0), phi.shape[1] - 1)
+    c = min(max(k + (3 * sign if axis == 2 else 0), 0), phi.shape[2] - 1)
+    if phi[i, j, k] - phi[a, b, c] < SQUARE * h * (abs(a - i) + abs(b - j) + abs(c - k)):
+        return f1
+    return f1 + d1 * d1 / d2

@@ -47,7 +47,8 @@ def fill(
     if phi.shape != tank.shape:
         raise InputError(f"water: phi has shape {phi.shape}, the tank {tank.shape}")
     if not np.isfinite(phi).all():
-        raise InputError("water: phi holds a value that is not a number")
+        cell = tuple(int(n) for n in np.argwhere(~np.isfinite(phi))[0])
+        raise InputError(f"water: phi is not a number in cell {cell}")
     if tank.free_surface:
         if not (phi < 0.0).any():
             raise InputError("water: the tank is empty; raise the level")

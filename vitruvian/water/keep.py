@@ -1,10 +1,11 @@
-"""Keeping the water's volume: what transport lost or made is put right where markers saw it happen, the rest evenly.
+"""Keeping the water's volume: what transport lost or made is put right evenly, and an account is kept of it.
 
-In a closed tank the volume is known: that of the start, less what flies. A water marker that stays outside the mended
-surface by more than its radius saw water vanish there, an air marker inside it saw air vanish; each is worth at most
-its share of a cell. So a loss first raises the surface around escaped water markers and a gain first lowers it around
-escaped air markers (`mended`), and only the remainder shifts the whole level set (`shifted`). The state keeps account
-of both, with and without sign.
+In a closed tank the volume is known: that of the start, less what flies. What is missing or too much shifts the whole
+level set, in every sub-step. A drop of spray that comes back raises the surface around it by its own volume.
+
+Losses where a sheet grows thinner than a cell and gains where air is folded in mostly cancel within a second. To put
+them right where markers saw them instead feeds fast and high water with more of it: a dam break then took in 27 % of
+its volume and 45 % of its energy, and lost both again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.water.interpolate import to_cells
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.state import WaterState, spray_total
@@ -30,23 +30,8 @@ def missing_volume(tank: Tank, state: WaterState, opened: Array) -> float:
     return state.volume - spray_total(state) - water_volume(tank, state.phi, opened)
 
 
-def mend_volume(tank: Tank, state: WaterState, opened: Array, escaped: Array) -> None:
-    """Put missing or surplus water right where markers that escaped, (n,), saw it vanish or appear."""
-    missing = missing_volume(tank, state, opened)
-    side = -1 if missing > 0.0 else 1
-    saw = np.flatnonzero(escaped & (state.marker_side == side))
-    if not len(saw):
-        return
-    each = min(tank.cell**3 / tank.particles, abs(missing) / len(saw))
-    points = to_cells(state.markers[saw], state.origin, tank.cell)
-    taken = raise_surface(tank, state, points, np.full(len(saw), -side * each))
-    put = -side * each * int(taken.sum())
-    state.mended_net += put
-    state.mended_volume += abs(put)
-
-
 def shift_surface(tank: Tank, state: WaterState, opened: Array) -> None:
-    """Shift the whole level set by what is still missing."""
+    """Shift the whole level set by what is missing."""
     volume, area = volume_and_area(tank, state.phi, opened)
     if area <= 0.0:
         return

@@ -15,6 +15,7 @@ from vitruvian.errors import InputError
 
 SIDES = ("x-", "x+", "y-", "y+", "z-", "z+")
 BOUNDARIES = ("wall", "open")
+FEWEST = 4  # cells along a side
 WATER_DENSITY = 1000.0  # kg/m^3
 
 
@@ -37,7 +38,7 @@ class Tank:
     largest_substep: float = 0.02  # [s]
     advection: str = "maccormack"  # or "semi-lagrangian"
     free_surface: bool = True  # False: the tank is full
-    particles: int = 16  # marker particles per cell near the surface; 0 for a level set without particles
+    particles: int = 0  # marker particles per cell near the surface (16 is plenty): thin sheets and spray, for volume
     keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
     tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
     body_detail: int = 2  # nodes to a cell's edge at which bodies are seen: limbs thinner than two cells ask for more
@@ -46,8 +47,8 @@ class Tank:
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(_whole(n) for n in self.shape):
             raise InputError(f"tank: shape is three whole numbers of cells, not {self.shape}")
-        if min(self.shape) < 4:
-            raise InputError(f"tank: each side needs at least 4 cells, not {self.shape}")
+        if min(self.shape) < FEWEST:
+            raise InputError(f"tank: each side needs at least {FEWEST} cells, not {self.shape}")
         if not _whole(self.particles):
             raise InputError(f"tank: particles is a whole number of markers a cell, not {self.particles}")
         for name in ("cell", "density", "courant", "largest_substep", "tolerance"):
@@ -86,7 +87,11 @@ class Tank:
             raise InputError(f"tank: cell must be a positive number, not {cell}")
         if len(size) != 3 or not np.isfinite(size).all():
             raise InputError(f"tank: size is three lengths, not {size}")
-        shape = tuple(max(4, round(s / cell)) for s in size)
+        shape = tuple(round(s / cell) for s in size)
+        if min(shape) < FEWEST:
+            raise InputError(
+                f"tank: {min(size):g} m are {min(shape)} cells of {cell:g} m; each side needs at least {FEWEST}"
+            )
         return cls(shape=(shape[0], shape[1], shape[2]), cell=cell, **options)
 
     @property

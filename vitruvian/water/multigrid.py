@@ -67,9 +67,9 @@ class Hierarchy:
 
 
 def build_hierarchy(system: System) -> Hierarchy:
-    """Levels from the given matrix down to a few cells."""
+    """Levels from the given matrix down to a few cells; an axis that is down to one cell stays so, the others go on."""
     sizes = [np.array(system.cx.shape) - 2]
-    while sizes[-1].min() >= 4:
+    while sizes[-1].max() >= 4:
         sizes.append((sizes[-1] + 1) // 2)
     shape = np.array([[n[1] + 2, n[2] + 2, (n[0] + 4) // 2 + 1, n[2] + 1] for n in sizes], np.int64)
     offset = np.concatenate([[0], np.cumsum(2 * shape[:, 0] * shape[:, 1] * shape[:, 2])])

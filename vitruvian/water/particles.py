@@ -48,13 +48,12 @@ def correct_surface(tank: Tank, state: WaterState) -> None:
         _mend(state.phi, points, state.marker_side[wrong], state.marker_radius[wrong], tank.cell)
 
 
-def adjust_radii(tank: Tank, state: WaterState) -> Array:
-    """Let each particle that is on its own side touch the surface again; returns those that are not (n,)."""
+def adjust_radii(tank: Tank, state: WaterState) -> None:
+    """Let each particle that is on its own side touch the surface again."""
     own = marker_values(tank, state) * state.marker_side
     touching = np.clip(own, SMALLEST * tank.cell, largest_radius(tank.particles) * tank.cell)
     escaped = own <= -state.marker_radius
     state.marker_radius = np.where(escaped, state.marker_radius, touching)
-    return escaped
 
 
 def marker_values(tank: Tank, state: WaterState) -> Array:

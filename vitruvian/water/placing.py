@@ -76,7 +76,8 @@ def place(
             band = FINE_BAND * h / detail
             near, _, inner = mesh_distance(vertices, mesh, corner, h / detail, size, band)
             fine = np.full(size, band)
-            fine[tuple(slice(low, high) for low, high in inner)] = near
+            if near.size:  # a skin beside the grid is near it, yet not on it
+                fine[tuple(slice(low, high) for low, high in inner)] = near
     placed = Placed(vertices.copy(), grid, distance, triangle, box, fine, lattice, vertices[mesh.faces])
     memory["placed"] = placed
     return placed

@@ -58,6 +58,7 @@ class Links:
     origins: Array  # reference points [m], shape (n, 3)
     twists: Array  # (angular [rad/s], linear velocity of the origin [m/s]), shape (n, 6)
     mobility: Array | None = None  # J M^-1 J^T, twist change per impulse, shape (6 n, 6 n); None if nothing can yield
+    rotations: Array | None = None  # link axes in the world, shape (n, 3, 3), for those that carry refined patches
 
 
 def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origins: Array) -> Boundary:

@@ -19,9 +19,10 @@ from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.inside import follow_bodies
-from vitruvian.water.keep import mend_volume, shift_surface
+from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
+from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import rasterise, set_body_velocity
@@ -38,14 +39,23 @@ class StepResult:
     """What one step did."""
 
     substeps: int = 0
+    seconds: float = 0.0  # that the step took [s]
     impulses: Array = field(default_factory=lambda: np.zeros((0, 6)))  # of the water on each link, summed, (links, 6)
+    friction: Array = field(default_factory=lambda: np.zeros((0, 6)))  # viscosity's part of them, (links, 6)
     boundary: Boundary | None = None  # bodies on the grid at the end
     iterations: int = 0  # pressure iterations, summed
 
+    @property
+    def forces(self) -> Array:
+        """Mean (moment [N m], force [N]) of the water on each link about its origin, world axes, (links, 6)."""
+        return self.impulses / self.seconds
+
 
 def substep(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
-) -> None:
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult,
+    patches: Patches | None = None,
+) -> None:  # fmt: skip
+    ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     if tank.reflect:
         _reflecting_substep(tank, state, dt, mechanism, body, result)
         return
@@ -60,12 +70,13 @@ def substep(
     else:
         advect_velocity(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body)
-    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
+    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
     absorb(tank, state, dt)
     state.time += dt
     state.substeps += 1
     result.substeps += 1
+    result.seconds += dt
     result.boundary = boundary
 
 
@@ -82,15 +93,21 @@ def _reflecting_substep(
         advect_velocity(tank, state, 0.5 * dt, carried)
         _accelerate(tank, state, 0.5 * dt)
         boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
-        diffuse_velocity(tank, state, boundary, 0.5 * dt)
+        if mechanism is not None:
+            set_body_velocity(tank, state, boundary, boundary.skins, mechanism.links(body).twists)
+        friction = diffuse_velocity(tank, state, boundary, 0.5 * dt)
         before = (state.u.copy(), state.v.copy(), state.w.copy())
         _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
         if half == 0 and mechanism is not None:
             result.impulses = 2.0 * result.impulses - (earlier if len(earlier) else 0.0)
+        if mechanism is not None:
+            result.impulses += friction
+            result.friction += friction
         carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
         state.time += 0.5 * dt
     state.substeps += 1
     result.substeps += 1
+    result.seconds += dt
     result.boundary = boundary
 
 
@@ -100,14 +117,21 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
             f += g * dt
 
 
-def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
+def _bodies_and_surface(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None
+) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
         before, twists = mechanism.skins(body), mechanism.links(body).twists
         corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in before])
         mechanism.advance(body, state.time, dt)
-        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
-        if len(boundary.pieces.thin):
+        skins, origins = mechanism.skins(body), mechanism.links(body).origins
+        boundary = rasterise(tank, state, skins if patches is None else patches.uncovered(skins), origins)
+        if patches is not None:
+            boundary.origins = origins
+            if tank.keep_volume and tank.closed and tank.free_surface:  # links in patches displace water all the same
+                boundary.volume = rasterise(tank, state, skins, origins).volume
+        if patches is None and len(boundary.pieces.thin):
             # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
             set_body_velocity(tank, state, boundary, boundary.skins, twists)
             follow_bodies(tank, state, boundary, corners, tank.gravity[2] * dt)
@@ -115,7 +139,6 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         boundary = open_boundary(tank)
     if not tank.free_surface:
         return boundary
-    keep = tank.keep_volume and tank.closed
     if tank.particles:
         pls.correct_surface(tank, state)
     state.phi = redistance(state.phi, tank.cell)
@@ -123,11 +146,9 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
         spray.rejoin(tank, state, boundary.psi)
-        escaped = pls.adjust_radii(tank, state)
+        pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
-    if keep:
-        if tank.particles:
-            mend_volume(tank, state, boundary.volume, escaped)
+    if tank.keep_volume and tank.closed:
         shift_surface(tank, state, boundary.volume)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
@@ -138,17 +159,20 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
 
 def _dynamics(
     tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
-    result: StepResult, *, viscous: bool = True,
+    result: StepResult, *, viscous: bool = True, ride: Ride | None = None,
 ) -> None:  # fmt: skip
-    """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
+    """Patches, viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
     mobility = None
     if mechanism is not None:
         links, skins = mechanism.links(body), boundary.skins
         if len(result.impulses) != len(links.origins):
             result.impulses = np.zeros((len(links.origins), 6))
+        if ride is not None:
+            result.impulses += ride.act(boundary, dt)
+            links = mechanism.links(body)
         set_body_velocity(tank, state, boundary, skins, links.twists)
         mobility = links.mobility if forces == "pressure" else None
-    impulses = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
+    impulses = friction = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
     if mechanism is not None and boundary.psi is not None:
         if forces == "pressure":
             impulses = impulses + dt * buoyancy_correction(tank, state, boundary, skins)
@@ -157,6 +181,7 @@ def _dynamics(
             impulses = impulses + dt * link_wrenches(loads, skins, boundary.origins)
         mechanism.receive(body, impulses)
         result.impulses += impulses
+        result.friction = friction + (result.friction if len(result.friction) else 0.0)
         set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
     projection = project(tank, state, boundary, dt, mobility=mobility)
     if mechanism is not None and forces == "pressure":

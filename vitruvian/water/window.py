@@ -94,6 +94,23 @@ def check_sides(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
             )
 
 
+def check_reached(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
+    """Raise an error that names the body if its vertices [m] (n, 3) lie wholly beyond a side or below the floor, where
+    there is no water that could touch it; above the tank it may be.
+
+    origin: lowest corner of the grid now [m], shape (3,).
+    """
+    low, high = np.asarray(origin), np.asarray(origin) + np.asarray(tank.size)
+    for n, side in enumerate(SIDES[:5]):
+        axis, far = divmod(n, 2)
+        gap = (vertices[:, axis] - high[axis]).min() if far else (low[axis] - vertices[:, axis]).min()
+        if gap > 0.0:
+            raise InputError(
+                f"{name}: lies wholly outside the water, {gap:.3g} m beyond its {side} side; move the window after it "
+                "(follow), make the tank larger, or leave the body out"
+            )
+
+
 def _moved(field: Array, cells: Array, column: Array) -> Array:
     """`field` seen from the moved grid; what was not seen before is filled with a value per height."""
     out = np.broadcast_to(column, field.shape).copy()

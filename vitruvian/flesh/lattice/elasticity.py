@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,9 +22,11 @@ from vitruvian.flesh.lattice.forces import cell_forces
 from vitruvian.flesh.lattice.ghost import ghost_blocks
 from vitruvian.flesh.lattice.kernels import pressure_forces, volume_rates
 from vitruvian.flesh.lattice.stiffness import cell_stiffness
+from vitruvian.flesh.lattice.trilinear import gradients
 from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres
 from vitruvian.flesh.pattern import Pattern, block_matrix
+from vitruvian.flesh.secant import secant_forces
 
 if TYPE_CHECKING:
     from vitruvian.flesh.lattice.cells import Lattice
@@ -47,6 +50,19 @@ class CellElasticity(MaterialElasticity):
         held = times_vectors(self.ghost, x)
         force -= held
         return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * x))], jbar, gap)
+
+    def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
+        jbar = np.empty(len(self.volume))
+        cells = (self.element_nodes, *self._points, self.volume, self.moduli)
+        secant_forces(start, x, pressure, activation, cells, *self._order(), self.muscles.kernel(), force, jbar)
+        force -= times_vectors(self.ghost, 0.5 * (start + x))
+        return Strained([], jbar, self.volumetric(pressure, jbar)[0])
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        """Gradients at the strain points [1/m], shape (n, 4, 8, 3), and the volume of each [m³], shape (n, 4)."""
+        slopes = np.ascontiguousarray(gradients(self.strain_points, self.spacing))
+        return slopes, np.repeat(0.25 * self.volume[:, None], 4, axis=1)
 
     def stiffness(
         self, x: Array, pressure: Array, activation: Array, scalar: Array, projected: bool, data: Array

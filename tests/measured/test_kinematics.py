@@ -1,0 +1,116 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from vitruvian.anatomy import human
+from vitruvian.errors import InputError
+from vitruvian.measured import TrackSettings, Trial, analyse
+from vitruvian.measured.curves import joint_angles
+from vitruvian.measured.kinematics import Goals, PoseFitter
+from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
+from vitruvian.skeleton import bone_poses, integrate
+
+
+def marker_trial(lab, stride, names=None):
+    time, _, places = stride
+    names = names or lab.MARKERS
+    return Trial("made.c3d", "C3D", time, {n: places[:, lab.MARKERS.index(n)] for n in names})
+
+
+def test_the_gradient_of_the_cost_is_that_of_finite_differences(body, stride):
+    _, q, _ = stride
+    fitter, s = PoseFitter(body), body.skeleton
+    rng = np.random.default_rng(1)
+    bones = np.array([s.index(b) for b in ("Fo_l", "Ha_r", "Sku")])
+    turns = np.array([s.index(b) for b in ("T1", "Fe_r")])
+    goals = Goals(
+        ("a", "b", "c", "d", "e"), bones, rng.normal(0, 0.1, (3, 3)), rng.normal(0.5, 0.3, (1, 3, 3)),
+        np.array([1.0, 0.5, 2.0]),
+        turns, Rotation.random(2, rng=rng).as_matrix()[None], np.array([0.05, 0.02]),
+    )  # fmt: skip
+    pose = q[5].copy()
+    pose[s.q_slice("Tfp_l")] = -0.3  # beyond its limit
+    fitter.posture[6:] = 0.5  # strong enough to be seen
+    fitter._equations(goals, 0, pose)
+    gradient = -fitter._g.copy()
+    for k in rng.choice(len(fitter.free), 40, replace=False):
+        step = np.zeros(s.n_v)
+        step[fitter.free[k]] = 1e-6
+        rise = fitter._equations(goals, 0, integrate(s, pose, step)) - fitter._equations(
+            goals, 0, integrate(s, pose, -step)
+        )
+        assert gradient[k] == pytest.approx(rise / 2e-6, rel=1e-4, abs=1e-6)
+
+
+def test_a_known_motion_is_recovered_to_a_degree_with_noise_in_any_heading(lab, body, stride):
+    time, q, places = stride
+    turn = Rotation.from_euler("z", 140.0, degrees=True).as_matrix()
+    noisy = places @ turn.T + (3.0, -2.0, 0.0) + np.random.default_rng(0).normal(0.0, 3e-4, places.shape)
+    trial = Trial("made.c3d", "C3D", time, dict(zip(lab.MARKERS, np.moveaxis(noisy, 1, 0))))
+    whole = human(feet="universal")
+    scale, _ = found_size(PoseFitter(whole), trial_goals(trial, whole)[0])
+    assert scale * 1.92 == pytest.approx(lab.HEIGHT, abs=0.005)
+    fitter = PoseFitter(body)
+    goals, unknown = trial_goals(trial, body)
+    assert unknown == ()
+    goals = placed(fitter, goals, start_pose(fitter, goals))
+    fit = fitter.fit(goals, start_pose(fitter, goals))
+    true, found = joint_angles(body, q), joint_angles(body, fit.q)
+    off = {name: np.abs(true[name] - found[name]).max() for name in true}
+    assert max(off.values()) < 1.0, off
+    assert np.sqrt(np.mean(fit.distance**2)) < 2e-3
+    lengths = segment_lengths(trial, goals, body, fit.q)
+    assert set(lengths) == {"pelvis (width)", "shank", "foot", "upper arm", "forearm"}
+    assert all(theirs == pytest.approx(ours, abs=1e-3) for theirs, ours in lengths.values())
+
+
+def test_a_trial_without_a_pelvis_is_named(lab, stride):
+    names = [n for n in lab.MARKERS if n[1:] not in ("ASI", "PSI")]
+    with pytest.raises(InputError, match="the pelvis needs three of"):
+        analyse(marker_trial(lab, stride, names))
+
+
+def test_lengths_in_a_wrong_unit_are_refused(lab, stride):
+    trial = marker_trial(lab, stride)
+    far = replace(trial, markers={n: 1000.0 * x for n, x in trial.markers.items()})
+    with pytest.raises(
+        InputError, match=r"would be 1.*e\+03 m tall; are the lengths of the file in the unit that it says"
+    ):
+        analyse(far, TrackSettings(muscles="none"))
+
+
+def test_places_that_lie_flat_ask_for_the_vertical_axis(lab, stride):
+    trial = marker_trial(lab, stride)
+    flat = replace(trial, markers={n: x * (1.0, 1.0, 0.0) for n, x in trial.markers.items()})
+    with pytest.raises(InputError, match="is the vertical axis right"):
+        analyse(flat, TrackSettings(muscles="none"))
+
+
+def test_unknown_and_mapped_markers(lab, body, stride):
+    trial = marker_trial(lab, stride)
+    odd = dict(trial.markers)
+    odd["Hoofd"] = odd.pop("LFHD")
+    odd["Banana"] = odd["C7"].copy()
+    goals, unknown = trial_goals(replace(trial, markers=odd), body, {"Hoofd": "LFHD"})
+    assert unknown == ("Banana",)
+    assert "LFHD" in goals.names
+    with pytest.raises(InputError, match="no marker site 'NOSE'"):
+        trial_goals(trial, body, {"C7": "NOSE"})
+    with pytest.raises(InputError, match="has no marker 'Hoofd'"):
+        trial_goals(trial, body, {"Hoofd": "LFHD"})
+
+
+def test_joints_stay_within_their_ranges(body):
+    """A knee that is asked to bend forward stops near straight."""
+    fitter, s = PoseFitter(body), body.skeleton
+    T = bone_poses(s, fitter.standing)
+    knee, ankle = s.index("Tfp_l"), s.index("Fo_l")
+    goal = T[ankle, :3, 3] + (0.0, -0.25, 0.1)
+    bones = np.array([s.index("Pel"), s.index("Fe_l"), knee, ankle])
+    place = np.array([[T[s.index("Pel"), :3, 3], T[s.index("Fe_l"), :3, 3], T[knee, :3, 3], goal]])
+    goals = Goals(("p", "h", "k", "a"), bones, np.zeros((4, 3)), place, np.array([100.0, 100.0, 100.0, 0.01]),
+                  np.array([s.index("Fe_l")]), T[None, [s.index("Fe_l")], :3, :3], np.array([10.0]))  # fmt: skip
+    q, _ = fitter.frame(goals, 0, fitter.standing, 100)
+    assert np.degrees(q[s.q_slice("Tfp_l")][0]) > -1.0

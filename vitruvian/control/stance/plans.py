@@ -1,0 +1,128 @@
+"""Plans of a body on its feet: stand or follow a motion on both feet, jump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vitruvian.anatomy import Body, sole_balls
+from vitruvian.control.motion import Motion
+from vitruvian.control.stance.control import Sensed, Wish
+from vitruvian.couple import BodyState
+from vitruvian.skeleton import bone_poses, centre_of_mass
+
+Array = np.ndarray
+LEGS = ("Fe", "Tfp", "Fo")
+NEAR = 0.005  # gap under a sole [m] at which its foot is taken to stand
+CARRIES = 0.012  # gap [m] up to which a ball of a foot that stands is counted on
+
+
+def posture_weights(
+    body: Body, *, root: float = 1.0, legs: float = 0.1, trunk: float = 1.0, arms: float = 0.3
+) -> Array:
+    """Weights of a posture's accelerations by part, shape (n_v,)."""
+    out = np.full(body.skeleton.n_v, trunk)
+    out[:3], out[3:6] = root, 1e-3  # the centre of mass has goals of its own
+    for i, bone in enumerate(body.skeleton.names):
+        at = slice(body.skeleton.v_start[i], body.skeleton.v_start[i + 1])
+        base = bone.removesuffix("_l").removesuffix("_r")
+        if base in LEGS:
+            out[at] = legs
+        elif base in ("Hu", "Ul", "Rad", "Ha"):
+            out[at] = arms
+    return out
+
+
+@dataclass(frozen=True)
+class Follow:
+    """Follow a motion on both feet (a still one: stand): the centre of mass is led as high as the motion's and stays
+    over the soles."""
+
+    body: Body
+    motion: Motion
+    weight: Array
+    back: float = 0.035  # of the centre of mass behind the middle of the soles [m]
+    spin_weight: float = 0.1
+
+    def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
+        return _on_feet(self, time, state, sensed)
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Follow a motion that jumps. From `pushes` [s] on it pushes off with a given acceleration, until the centre of
+    mass is at `height` or the soles leave the ground. From there on nothing carries and only joints are led, which is
+    all that a body in flight can do. The time of flight is what it is: joints are led so as to be at the motion's pose
+    of `lands` [s] when the soles meet the ground, and go on from there."""
+
+    body: Body
+    motion: Motion
+    weight: Array
+    leaves: float
+    lands: float
+    pushes: float  # [s] from which it pushes off
+    push: float = 7.0  # [m/s²] upwards
+    heels: float = 1.08  # height of the centre of mass [m] from which only the front of the soles carries
+    height: float = 1.16  # at which the soles let go
+    back: float = 0.035
+    spin_weight: float = 1.0
+
+    def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
+        touching = bool((sensed.gap < NEAR).any())
+        if "left" not in memory and time > self.pushes and (not touching or sensed.centre[2] > self.height):
+            memory["left"] = time
+        if "left" in memory and "landed" not in memory and touching and sensed.velocity[2] < -0.3:
+            memory["landed"] = time
+        if "landed" in memory:
+            wish = _on_feet(self, self.lands + time - memory["landed"], state, sensed)
+            return replace(wish, spin_weight=0.1 * self.spin_weight)
+        if "left" not in memory:
+            wish = _on_feet(self, time, state, sensed)
+            if time < self.pushes:
+                return wish
+            assert wish.centre is not None
+            goal = np.array([*wish.centre[:2], sensed.centre[2]])
+            velocity = np.array([0.0, 0.0, sensed.velocity[2]])
+            if sensed.centre[2] > self.heels:
+                front = np.array([c[1] < -0.08 * self.body.scale for _, c, _ in sole_balls(self.body)])
+                wish = replace(wish, carrying=wish.carrying & front, planted=wish.planted & front)
+            return replace(wish, centre=goal, centre_v=velocity, centre_a=np.array([0.0, 0.0, self.push]))
+        s = self.body.skeleton
+        fall = float(np.linalg.norm(s.gravity))
+        above = sensed.centre[2] - centre_of_mass(s, self.motion.sample(self.lands)[0])[2]
+        rise = float(sensed.velocity[2])
+        left = (rise + np.sqrt(max(0.0, rise * rise + 2.0 * fall * above))) / fall  # [s] until it lands
+        q, v, a = self.motion.sample(min(max(self.leaves, self.lands - left), self.lands))
+        weight = np.maximum(self.weight, 1.0)
+        weight[:6] = 1e-4
+        nothing = np.zeros(len(sensed.gap), dtype=bool)
+        return Wish(q, v, a, weight, nothing, nothing)
+
+
+def _on_feet(plan: Follow | Jump, time: float, state: BodyState, sensed: Sensed) -> Wish:
+    s, h = plan.body.skeleton, 2e-3
+    q, v, a = plan.motion.sample(time)
+    before, now, after = (centre_of_mass(s, plan.motion.sample(time + x)[0])[2] for x in (-h, 0.0, h))
+    points = soles(plan.body, state.q)
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    goal = np.array([middle[0], middle[1] + plan.back, now])
+    rise, bend = (after - before) / (2.0 * h), (after - 2.0 * now + before) / h**2
+    bones = np.array([bone for bone, _, _ in sole_balls(plan.body)])
+    carrying = sensed.gap < CARRIES
+    standing = np.isin(bones, bones[sensed.gap < NEAR])
+    up = np.array([0.0, 0.0, 1.0])
+    return Wish(
+        q, v, a, plan.weight, carrying & standing, standing, goal, rise * up, bend * up, spin_weight=plan.spin_weight
+    )
+
+
+def soles(body: Body, q: Array) -> Array:
+    """Lowest point of each of the soles' balls in a pose [m], shape (n_balls, 3)."""
+    s = body.skeleton
+    poses = bone_poses(s, q)
+    out = []
+    for bone, centre, radius in sole_balls(body):
+        T = poses[s.index(bone)]
+        out.append(T[:3, :3] @ centre + T[:3, 3] - (0.0, 0.0, radius))
+    return np.array(out)

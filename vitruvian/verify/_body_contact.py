@@ -1,0 +1,165 @@
+"""Claims about contact: falls of a passive body, and the books of contact. Found by the chapter `body`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vitruvian.anatomy import body_contacts, human
+from vitruvian.anatomy.tables import load_tables
+from vitruvian.couple import BodyStepper, Book, Contacts, RoundCone, ball
+from vitruvian.muscle import MuscleBuilder
+from vitruvian.scenes.collapse import STARTS, started
+from vitruvian.skeleton import (
+    Inertia,
+    Skeleton,
+    SkeletonBuilder,
+    beyond_range,
+    bone_poses,
+    coordinate_rates,
+    energy,
+    forward_dynamics,
+    normalized,
+)
+from vitruvian.skeleton.joints import Free, Revolute
+from vitruvian.verify.book import Finding, claim, worst
+
+Array = np.ndarray
+DT = 1.0 / 480.0
+
+
+def _fall(start: str, seconds: float) -> tuple[float, float, float]:
+    """Deepest in the ground and in itself [m], farthest beyond a range [rad], of every step."""
+    body = human()
+    s, contacts = body.skeleton, body_contacts(body)
+    stepper = BodyStepper(s, body.muscles, contacts=contacts)
+    q, v = started(body, start, contacts)
+    off = np.zeros(body.muscles.n_muscles)
+    ground = itself = beyond = 0.0
+    for _ in range(round(seconds / DT)):
+        q, v = stepper.step(q, v, off, DT)
+        depths = stepper.contact.depth(bone_poses(s, q))
+        ground, itself = max(ground, depths[0]), max(itself, depths[1])
+        beyond = max(beyond, float(beyond_range(s, q).max()))
+    return ground, itself, beyond
+
+
+def _worst(seconds: float, *starts: str) -> tuple[float, float, float]:
+    found = np.array([_fall(start, seconds) for start in starts])
+    return tuple(float(x) for x in found.max(axis=0))  # type: ignore[return-value]
+
+
+@claim
+def falling_upright_stays_out_of_the_ground() -> Finding:
+    """A passive body let go standing and 0.5 m in the air is at no step deeper than 5 mm in the ground or itself."""
+    ground, itself, beyond = _worst(1.5, "standing", "dropped")
+    return Finding.error(
+        1e3 * max(ground, itself), 5.0, "mm", f"joints {np.degrees(beyond):.1f}° beyond their range at most"
+    )
+
+
+@claim
+def falling_over_stays_out_of_the_ground() -> Finding:
+    """A passive body that falls over forwards and backwards is at no step deeper than 5 mm in the ground or itself."""
+    ground, itself, beyond = _worst(1.5, "forward", "backward")
+    return Finding.error(
+        1e3 * max(ground, itself), 5.0, "mm", f"joints {np.degrees(beyond):.1f}° beyond their range at most"
+    )
+
+
+@claim
+def lying_stays_out_of_the_ground() -> Finding:
+    """A passive body laid down prone and supine is at no step deeper than 5 mm in the ground or itself."""
+    ground, itself, beyond = _worst(1.5, "prone", "supine")
+    return Finding.error(
+        1e3 * max(ground, itself), 5.0, "mm", f"joints {np.degrees(beyond):.1f}° beyond their range at most"
+    )
+
+
+@claim
+def joints_stop_within_three_degrees() -> Finding:
+    """In all six falls no joint is ever more than 3° beyond its range, all steps of the first second."""
+    return Finding.error(np.degrees(_worst(1.0, *STARTS)[2]), 3.0, "°")
+
+
+@claim
+def neutral_angles_lie_within_their_range() -> Finding:
+    """Every joint's neutral angle lies within its own range."""
+    rows = [row for rows in load_tables().coordinates.values() for row in rows]
+    off = [max(0.0, r.low - r.neutral, r.neutral - r.high) for r in rows]
+    return Finding.error(np.degrees(worst(off)), 1e-9, "°", f"{len(rows)} coordinates")
+
+
+def _crawler() -> tuple[Skeleton, Contacts]:
+    """A trunk with two legs that meet the ground and each other."""
+    b = SkeletonBuilder()
+    b.add_bone("trunk", joint=Free(), inertia=Inertia.box(5.0, (0.3, 0.1, 0.1)))
+    for i, side in enumerate((-1.0, 1.0)):
+        b.add_bone(
+            f"leg {i}", parent="trunk", joint=Revolute((0, 1, 0)), placement=(0.15 * side, 0, 0),
+            inertia=Inertia.box(1.0, (0.05, 0.05, 0.3), (0, 0, -0.15)),
+        )  # fmt: skip
+    shapes = [ball("trunk", (0, 0, 0), 0.06)]
+    shapes += [RoundCone(f"leg {i}", (0, 0, -0.05), (0, 0, -0.3), (0.03, 0.02)) for i in range(2)]
+    return b.build(), Contacts(tuple(shapes), pairs=np.array([[1, 2]]), stiffness=1e4, dissipation=2.0, creep=0.05)
+
+
+@claim
+def contact_energy_balances() -> Finding:
+    """Energy less the work of contact stays while legs fall on the ground and on each other (Runge–Kutta, 20 µs)."""
+    s, contacts = _crawler()
+    stepper = BodyStepper(s, MuscleBuilder(s).build(), contacts=contacts)
+    q, v = s.neutral_q(), np.zeros(s.n_v)
+    q[2], v[0], v[6], v[7] = 0.33, 0.5, 3.0, -3.0
+    start, h = energy(s, q, v).total, 2e-5
+
+    def rates(q: Array, v: Array) -> tuple[Array, Array, float]:
+        system = stepper.assemble(q, v, np.zeros(0), 0.0)
+        bones, points, forces = stepper.contact.forces(system)
+        push = np.zeros(s.n_v)
+        for (a, b), x, f in zip(bones, points, forces):
+            for bone, sign in ((b, 1.0), (a, -1.0)):
+                if bone >= 0:
+                    rows = np.cross(system.screws[:, :3], x) + system.screws[:, 3:]
+                    push += sign * (rows * s.supports[bone][:, None]) @ f
+        return coordinate_rates(s, q, v), forward_dynamics(s, q, v, push), float(push @ v)
+
+    work = moved = 0.0
+    off = []
+    for _ in range(12000):
+        q_sum, v_sum, power, flow = np.zeros_like(q), np.zeros_like(v), 0.0, 0.0
+        dq, dv = np.zeros_like(q), np.zeros_like(v)
+        for share, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+            dq, dv, p = rates(q + share * h * dq, v + share * h * dv)
+            q_sum, v_sum, power, flow = (
+                q_sum + weight * dq,
+                v_sum + weight * dv,
+                power + weight * p,
+                flow + weight * abs(p),
+            )
+        q, v = normalized(s, q + h / 6.0 * q_sum), v + h / 6.0 * v_sum
+        work, moved = work + h / 6.0 * power, moved + h / 6.0 * flow
+        off.append(abs(energy(s, q, v).total - start - work))
+    return Finding.error(worst(off) / moved, 1e-6, "1", f"{moved:.1f} J turned over in 0.24 s")
+
+
+@claim
+def steps_of_contact_are_booked() -> Finding:
+    """What every step of a body that falls gains, ½ (v⁺ + v) M (v⁺ - v), is the work of all that acts in it."""
+    s, contacts = _crawler()
+    stepper = BodyStepper(s, MuscleBuilder(s).build(), contacts=contacts)
+    q, v = s.neutral_q(), np.zeros(s.n_v)
+    q[2], v[0], v[6], v[7] = 0.4, 0.5, 3.0, -3.0
+    off, moved = [], 0.0
+    for _ in range(480):
+        book = Book.open(["contact", "joints"])
+        system = stepper.assemble(q, v, np.zeros(0), DT)
+        A = system.full_matrix()  # no springs or dampers: the mass matrix
+        after_q, after = stepper.bones.solve(system)
+        system.book_work(book, after)
+        middle = 0.5 * (v + after)
+        weight = -DT * float(system.bias @ middle)
+        gained = float((after - v) @ A @ middle)
+        off.append(abs(gained - weight - sum(book.work.values())))
+        moved += abs(book.work["contact"])
+        q, v = after_q, after
+    return Finding.error(sum(off) / moved, 1e-6, "1", f"{moved:.1f} J of contact in 1 s")

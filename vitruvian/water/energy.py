@@ -1,0 +1,92 @@
+"""What a user asks of a flow: its energy, and the drag of a body in it.
+
+    E = sum_f 1/2 rho V_f u_f^2 + sum_c rho g V_c z_c + sum_drops rho V (g z + 1/2 v^2)
+
+V_f is the water about face f (half of each of its two cells, bodies left out), V_c that in cell c and z_c its centroid,
+measured by octants as `volume` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+
+from vitruvian.water.boundary import Boundary
+from vitruvian.water.model import Tank
+from vitruvian.water.state import WaterState
+from vitruvian.water.substep import StepResult
+from vitruvian.water.volume import one_sided, plane_fraction
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class WaterEnergy:
+    """Of all water in a tank [J]; heights count from z = 0."""
+
+    kinetic: float  # of the water on the grid
+    potential: float  # of the water on the grid
+    spray: float  # both of the drops in flight
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.potential + self.spray
+
+
+def water_energy(tank: Tank, state: WaterState, boundary: Boundary | None = None) -> WaterEnergy:
+    """Energy of the water now; `boundary` (of `StepResult`) leaves out what bodies displace."""
+    h, g = tank.cell, -tank.gravity[2]
+    wet, lift = np.ones(tank.shape), np.zeros(tank.shape)
+    if tank.free_surface:
+        _water(state.phi, h, wet, lift)
+    opened = (None, None, None) if boundary is None else (boundary.open_x, boundary.open_y, boundary.open_z)
+    if boundary is not None:
+        wet, lift = wet * boundary.volume, lift * boundary.volume
+    mass = tank.density * h**3
+    kinetic = 0.0
+    for axis, (f, part) in enumerate(zip((state.u, state.v, state.w), opened)):
+        width = [(1, 1) if a == axis else (0, 0) for a in range(3)]
+        padded = np.pad(wet, width)
+        about = 0.5 * (np.take(padded, range(f.shape[axis]), axis) + np.take(padded, range(1, f.shape[axis] + 1), axis))
+        kinetic += 0.5 * mass * float((about * (1.0 if part is None else (part > 0.0)) * f**2).sum())
+    z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h
+    potential = mass * g * float((wet * z + lift * h).sum())
+    drops = state.spray_volume * (g * state.spray[:, 2] + 0.5 * (state.spray_velocity**2).sum(axis=1))
+    return WaterEnergy(kinetic, potential, tank.density * float(drops.sum()))
+
+
+def drag(result: StepResult, direction: Array, link: int = 0) -> float:
+    """Mean force [N] with which the water held a link back along `direction` (3,) in a step, its course or heading."""
+    along = np.asarray(direction, float)
+    return float(-result.forces[link, 3:] @ along / np.linalg.norm(along))
+
+
+@njit(cache=True, parallel=True)
+def _water(phi, h, wet, lift):
+    """Water in each cell, and that times the height of its centroid over the cell's centre [cells]."""
+    nx, ny, nz = phi.shape
+    for ii in prange(nx):
+        i = np.int64(ii)
+        for j in range(ny):
+            for k in range(nz):
+                p = phi[i, j, k]
+                wet[i, j, k] = 1.0 if p < 0.0 else 0.0
+                if abs(p) >= 0.9 * h:
+                    continue
+                total = raised = 0.0
+                for sx in (-1, 1):
+                    a = one_sided(phi, i, j, k, 0, sx, nx)
+                    for sy in (-1, 1):
+                        b = one_sided(phi, i, j, k, 1, sy, ny)
+                        for sz in (-1, 1):
+                            c = one_sided(phi, i, j, k, 2, sz, nz)
+                            n = np.sqrt(a * a + b * b + c * c)
+                            middle = p + 0.25 * (sx * a + sy * b + sz * c)
+                            part = 1.0 if middle < 0.0 else 0.0
+                            if n >= 1e-6 * h:
+                                part = plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
+                            total += 0.125 * part
+                            raised += 0.125 * part * 0.25 * sz
+                wet[i, j, k], lift[i, j, k] = total, raised
