@@ -44,7 +44,7 @@ def test_added_mass_of_a_disc_in_any_orientation(thickness, seed):
 def test_nothing_leaks_through_a_wall_thinner_than_a_node_spacing(seed):
     """A sheet across the whole tank, wherever it lies: water pushed on one side does not reach the other."""
     rng = np.random.default_rng(seed)
-    turn = exp_so3(0.3 * rng.normal(size=3))
+    turn = exp_so3(0.12 * rng.normal(size=3))
     tank, water, b, _, _ = placed(
         box((60.0, 60.0, 0.02)), turn, rng.uniform(-0.5, 0.5, 3), n=12, boundaries={"z+": "open", "z-": "open"}
     )
@@ -66,10 +66,9 @@ def test_still_water_beside_a_sloping_sheet_stays_still():
     bodies = RigidBodies([plate])
     body = bodies.start()
     water = fill(tank, level=1.05, mechanism=bodies, body=body)
-    for _ in range(3):
-        done = step(tank, water, 0.02, mechanism=bodies, body=body)
+    done = step(tank, water, 0.02, mechanism=bodies, body=body)
     assert len(done.boundary.pieces.cells) > 5
-    assert max(np.abs(f).max() for f in (water.u, water.v, water.w)) < 1e-5
+    assert max(np.abs(f).max() for f in (water.u, water.v, water.w)) < 1e-6
     assert done.impulses[0, 5] / 0.02 == pytest.approx(9.81 * plate.mass, rel=1e-4)
 
 
