@@ -92,11 +92,8 @@ class System:
 
     def full_matrix(self) -> Array:
         """A in the order of the joint coordinates, shape (n_v, n_v); held ones are empty. Before it is solved."""
-        low = np.tril(self.matrix)
-        full = low + np.tril(low, -1).T
         out = np.zeros((len(self.force), len(self.force)))
-        at = self.step.place[self.step.free]
-        out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
+        _unfold(self.matrix, self.step.place, self.step.held, out)
         return out
 
     def settle(self, after: Array, book: Book | None = None) -> None:
@@ -295,6 +292,20 @@ def solve_step(tree, matrix, right, q, v, h, q_new, v_new):
     solve_cholesky(matrix, right)
     end_step(tree, right, q, v, h, q_new, v_new)
     return -1
+
+
+@nb.njit(cache=True)
+def _unfold(lower: Array, place: Array, held: Array, out: Array) -> None:
+    """A symmetric matrix from its lower triangle, coordinate c at row place[c], in the order of coordinates."""
+    for i in range(len(out)):
+        if held[i]:
+            continue
+        for j in range(i + 1):
+            if not held[j]:
+                a, b = place[i], place[j]
+                value = lower[a, b] if a >= b else lower[b, a]
+                out[i, j] = value
+                out[j, i] = value
 
 
 @nb.njit(cache=True)

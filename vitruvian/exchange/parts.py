@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,11 @@ def number(value: float) -> str:
 def numbers(values: Iterable[float]) -> str:
     """Separated by spaces, with all their digits."""
     return " ".join(repr(float(v)) for v in values)
+
+
+def element_text(parent: ET.Element, tag: str, text: str) -> None:
+    """A child element that holds text."""
+    ET.SubElement(parent, tag).text = text
 
 
 def write_surfaces(body: Body, folder: Path) -> list[str]:

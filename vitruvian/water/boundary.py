@@ -69,8 +69,6 @@ class Boundary:
     long_open: Array = field(default_factory=lambda: np.zeros(0))  # open part between the cells' own pieces there
     lengths: Array = field(default_factory=lambda: np.zeros(0))  # of the water that moves with them, in cells
     pair_face: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # which of them each pair of pieces is on
-    throats: Array = field(default_factory=lambda: np.zeros((0, 4), np.int64))  # faces beside edges of sheets
-    throat_part: Array = field(default_factory=lambda: np.zeros(0))  # effective part of their geometric opening
     row_pressure: Array | None = None  # [Pa] of each row's piece, once projected
     link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
     link_y: Array | None = None

@@ -32,22 +32,16 @@ SHORTEST = 0.125  # half length of a sliver
 OPEN, CUT, RIM, THIN = 0, 1, 2, 3
 
 
-def split_cells(
-    lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array
-) -> tuple[Pieces, Array, Array]:
+def split_cells(lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array) -> Pieces:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
     corners: triangles in cells from the lattice's first node, shape (n, 3, 3). half: length of water that each cell
-    gives to its faces along each axis, set in place too, shape (3, cells). Returns pieces, faces (axis, i, j, k) beside
-    sheets that end, and what part of their geometric opening is effective.
+    gives to its faces along each axis, set in place too, shape (3, cells).
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
-        return no_pieces(), np.zeros((0, 4), np.int64), np.zeros(0)
-    *found, throats, part = _split(
-        lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz
-    )
-    return Pieces(*found), throats, part
+        return no_pieces()
+    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz))
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -444,8 +438,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
                 throat[n, axis, 0, m] = (1.0 - s) * more
                 throat[n, axis, 1, m] = s * more
     # effective open parts
-    kept = narrow = 0
-    throats, part = np.empty((face_count, 4), np.int64), np.empty(face_count)
+    kept = 0
     was, opened_was = ends.copy(), opened.copy()
     for f in range(face_count):
         axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
@@ -460,7 +453,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             ends_high = area[upper, axis, 1] - covered[upper, axis]
             within = max(0.0, min(min(ends_low, ends_high), 1.0 - geometric))
         at_side = i - (axis == 0) < 0 or j - (axis == 1) < 0 or k - (axis == 2) < 0 or i >= nx or j >= ny or k >= nz
-        total = free = 0.0
+        total = 0.0
         for p in range(begin[f], begin[f + 1]):
             la, lb = was[p, 0], was[p, 1]
             one = extra[lower, la] if lower >= 0 else -1
@@ -490,7 +483,6 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             if (one >= 0 or two >= 0) and at_side:
                 continue  # beyond the side of the tank there is nothing that a further piece could be open to
             total += w
-            free += opened_was[p]
             if one >= 0 or two >= 0:
                 faces[kept] = where[f]
                 ends[kept, 0], ends[kept, 1], opened[kept] = one, two, w
@@ -498,10 +490,6 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
                 lengths[kept] = halves[lower, la, axis] if lower >= 0 else _half_at(half, axis, di, dj, dk)
                 lengths[kept] += halves[upper, lb, axis] if upper >= 0 else _half_at(half, axis, i, j, k)
                 kept += 1
-        if total < (1.0 - 1e-9) * free:
-            throats[narrow] = where[f]
-            part[narrow] = total / free
-            narrow += 1
         if axis == 0:
             ox[i, j, k] = total
         elif axis == 1:
@@ -510,7 +498,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             oz[i, j, k] = total
     return (
         extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
-        lengths[:kept].copy(), cells, throats[:narrow].copy(), part[:narrow].copy(),
+        lengths[:kept].copy(), cells,
     )  # fmt: skip
 
 

@@ -31,8 +31,6 @@ class Cut:
     pieces: Pieces  # further pieces of split cells; indices of the grid
     faces: Array  # axis, i, j, k of faces whose water has a length other than 1 between its cells' centres, (n, 4)
     lengths: Array  # that length, in cells, shape (n,)
-    throats: Array  # axis, i, j, k of faces whose open part is effective only in part, shape (m, 4)
-    part: Array  # that part, shape (m,)
 
 
 @dataclass
@@ -95,11 +93,10 @@ def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> Cut:
     open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
     low = np.asarray(one.grid[:3]) + h * one.box[:, 0]
     half = np.full((3, x, y, z), 0.5)
-    pieces, throats, part = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
+    pieces = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
     faces, lengths = long_faces(half, *made[:3])
     faces[:, 1:] += one.box[:, 0]
-    throats[:, 1:] += one.box[:, 0]
-    return Cut(made, pieces.moved(one.box[:, 0]), faces, lengths, throats, part)
+    return Cut(made, pieces.moved(one.box[:, 0]), faces, lengths)
 
 
 def _together(one: Placed, others: Sequence[Placed]) -> tuple[Array, Lattice, Array]:

@@ -171,13 +171,13 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                     d += share(a, p, phi[i - 1, j, k])
                     if phi[i - 1, j, k] < 0.0:
                         cx[i + 1, j + 1, k + 1] = a
-                elif sides[0]:
+                elif sides[0] == 1:
                     d += a
                     known += a * outside[k]
                 a = ox[i + 1, j, k]
                 if i < nx - 1:
                     d += share(a, p, phi[i + 1, j, k])
-                elif sides[1]:
+                elif sides[1] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j, k]
@@ -185,13 +185,13 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                     d += share(a, p, phi[i, j - 1, k])
                     if phi[i, j - 1, k] < 0.0:
                         cy[i + 1, j + 1, k + 1] = a
-                elif sides[2]:
+                elif sides[2] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j + 1, k]
                 if j < ny - 1:
                     d += share(a, p, phi[i, j + 1, k])
-                elif sides[3]:
+                elif sides[3] == 1:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k]
@@ -199,13 +199,13 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                     d += share(a, p, phi[i, j, k - 1])
                     if phi[i, j, k - 1] < 0.0:
                         cz[i + 1, j + 1, k + 1] = a
-                elif sides[4]:
+                elif sides[4] == 1:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k + 1]
                 if k < nz - 1:
                     d += share(a, p, phi[i, j, k + 1])
-                elif sides[5]:
+                elif sides[5] == 1:
                     d += a
                 if d <= 0.0:
                     x[i + 1, j + 1, k + 1] = 0.0
@@ -237,7 +237,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 0 if i == 0 else 1
                         if sides[side] == 0:
                             u[i, j, k] = 0.0
-                        elif diagonal[c + 1, j + 1, k + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[c + 1, j + 1, k + 1] > 0.0:
                             jump = outside[k] - x[c + 1, j + 1, k + 1]
                             u[i, j, k] -= -jump if i == 0 else jump
                     elif diagonal[i, j + 1, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
@@ -252,7 +252,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 2 if j == 0 else 3
                         if sides[side] == 0:
                             v[i, j, k] = 0.0
-                        elif diagonal[i + 1, c + 1, k + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[i + 1, c + 1, k + 1] > 0.0:
                             jump = outside[k] - x[i + 1, c + 1, k + 1]
                             v[i, j, k] -= -jump if j == 0 else jump
                     elif diagonal[i + 1, j, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
@@ -265,7 +265,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 4 if k == 0 else 5
                         if sides[side] == 0:
                             w[i, j, k] = 0.0
-                        elif diagonal[i + 1, j + 1, c + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[i + 1, j + 1, c + 1] > 0.0:
                             jump = (outside[c] if k == 0 else 0.0) - x[i + 1, j + 1, c + 1]
                             w[i, j, k] -= -jump if k == 0 else jump
                     elif diagonal[i + 1, j + 1, k] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:

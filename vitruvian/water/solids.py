@@ -156,10 +156,6 @@ def _set_lengths(b: Boundary, cuts: Sequence[Cut]) -> None:
         b.long_open[own] = opened[tuple(b.long_faces[own, 1:].T)]
     np.subtract.at(b.long_open, b.pair_face, b.pieces.opened)
     b.long_open = np.maximum(b.long_open, 0.0)
-    b.throats, b.throat_part = np.concatenate([c.throats for c in cuts]), np.concatenate([c.part for c in cuts])
-    if len(cuts) > 1:
-        _, first = np.unique(b.throats, axis=0, return_index=True)
-        b.throats, b.throat_part = b.throats[first], b.throat_part[first]
 
 
 def _outside(pieces: Pieces, boxes: Array) -> Pieces:

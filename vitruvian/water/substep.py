@@ -18,6 +18,7 @@ from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.inflow import let_in
 from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
@@ -70,6 +71,7 @@ def substep(
     else:
         advect_velocity(tank, state, dt)
     _accelerate(tank, state, dt)
+    let_in(tank, state, dt)
     boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
     _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
     absorb(tank, state, dt)
@@ -92,6 +94,7 @@ def _reflecting_substep(
         earlier = result.impulses.copy()
         advect_velocity(tank, state, 0.5 * dt, carried)
         _accelerate(tank, state, 0.5 * dt)
+        let_in(tank, state, 0.5 * dt)
         boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
         if mechanism is not None:
             set_body_velocity(tank, state, boundary, boundary.skins, mechanism.links(body).twists)

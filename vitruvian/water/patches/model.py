@@ -51,6 +51,7 @@ class Patches:
     patches: tuple[Patch, ...]
     rest: tuple[Cut | None, ...]  # each skin of the mechanism without the covered links; None where nothing is left
     courant: float = COURANT
+    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # what the window saw last
 
     @property
     def links(self) -> tuple[int, ...]:
@@ -123,8 +124,9 @@ def _patch(
     near = connected(faces, inside[faces].any(axis=1) | mine, mine)
     solid = cut(f"{name} in its patch", skin.shape, near)
     alone = cut(name, skin.shape, mine)
+    x, y, z = (float(c) for c in corner)
     fine = Tank(
-        (int(shape[0]), int(shape[1]), int(shape[2])), cell, origin=tuple(corner), density=tank.density,
+        (int(shape[0]), int(shape[1]), int(shape[2])), cell, origin=(x, y, z), density=tank.density,
         gravity=(0.0, 0.0, 0.0), boundaries=dict.fromkeys(("x-", "x+", "y-", "y+", "z-", "z+"), "open"),
         free_surface=False, particles=0, advection=tank.advection, tolerance=tank.tolerance, body_detail=DETAIL,
         viscosity=tank.viscosity,

@@ -22,7 +22,7 @@ import numpy as np
 from vitruvian.spatial import exp_so3, log_so3
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
-from vitruvian.water.boundary import Boundary, open_boundary
+from vitruvian.water.boundary import Boundary
 from vitruvian.water.distance import extend_distance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import _hydrostatic
@@ -85,6 +85,9 @@ class Ride:
         lid = 0.0 if tank.free_surface else float(tank.shape[2])
         window = Window(tank, state, boundary, self.flow, tank.density * float(np.linalg.norm(tank.gravity)), lid)
         total = np.zeros((len(self.before.origins), 6))
+        now = self.mechanism.links(self.body)
+        opened = (boundary.open_x, boundary.open_y, boundary.open_z)
+        self.patches.memory["opened"] = (self.mechanism, (state.origin.copy(), now.origins, now.rotations), opened)
         skins = self.mechanism.skins(self.body)
         for patch, own in zip(self.patches.patches, state.patches):
             links = self.mechanism.links(self.body)
@@ -99,9 +102,9 @@ class Ride:
     def _hand_up(self) -> None:
         """The window learns from its patches what it cannot see."""
         assert self.before.rotations is not None
-        opened = open_boundary(self.tank)
+        opened = self._opened() if any(own.awake for own in self.state.patches) else None
         for patch, own in zip(self.patches.patches, self.state.patches):
-            if not own.awake:
+            if not own.awake or opened is None:
                 continue
             n = patch.link
             at = Frame(self.before.origins[n], self.before.rotations[n] @ patch.turn)
@@ -116,7 +119,19 @@ class Ride:
                     (boundary.body_x, boundary.body_y, boundary.body_z),
                 )
             )  # fmt: skip
-            hand_up(self.tank, self.state, (opened.open_x, opened.open_y, opened.open_z), flux, patch.tank, at.o, at.A)
+            hand_up(self.tank, self.state, opened, flux, patch.tank, at.o, at.A)
+
+    def _opened(self) -> tuple[Array, Array, Array]:
+        """What the window's own solids leave open now: remembered from the sub-step before if nothing has moved."""
+        kept = self.patches.memory.get("opened")
+        assert self.before.rotations is not None
+        key = (self.state.origin, self.before.origins, self.before.rotations)
+        if kept is not None and kept[0] is self.mechanism and all(np.array_equal(a, b) for a, b in zip(kept[1], key)):
+            x, y, z = kept[2]
+            return x, y, z
+        skins = self.patches.uncovered(self.mechanism.skins(self.body))
+        b = rasterise(self.tank, self.state, skins, self.before.origins)
+        return b.open_x, b.open_y, b.open_z
 
     def _one(
         self, patch: Patch, own: PatchState, window: Window, links: Links, skin: WetSurface, dt: float
