@@ -19,6 +19,7 @@ from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.inflow import let_in
+from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
@@ -124,6 +125,8 @@ def _bodies_and_surface(
 ) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
+        before, twists = mechanism.skins(body), mechanism.links(body).twists
+        corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in before])
         mechanism.advance(body, state.time, dt)
         skins, origins = mechanism.skins(body), mechanism.links(body).origins
         boundary = rasterise(tank, state, skins if patches is None else patches.uncovered(skins), origins)
@@ -131,6 +134,10 @@ def _bodies_and_surface(
             boundary.origins = origins
             if tank.keep_volume and tank.closed and tank.free_surface:  # links in patches displace water all the same
                 boundary.volume = rasterise(tank, state, skins, origins).volume
+        if patches is None and len(boundary.pieces.thin):
+            # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
+            set_body_velocity(tank, state, boundary, boundary.skins, twists)
+            follow_bodies(tank, state, boundary, corners, tank.gravity[2] * dt)
     else:
         boundary = open_boundary(tank)
     if not tank.free_surface:
@@ -186,6 +193,10 @@ def _dynamics(
     result.iterations += projection.iterations
     _account(tank, state, boundary, dt)
     extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
+    if mechanism is not None and len(boundary.pieces.thin):
+        if projection.twist_change.any():
+            set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+        follow_bodies(tank, state, boundary)
 
 
 def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
