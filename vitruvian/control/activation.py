@@ -133,13 +133,17 @@ class ActivationSolver:
 
     def _soft(self, R: TorqueMap, args: tuple[Array, ...], y: Array, a: Array, goal: float) -> Activations:
         """With slack on every row; from a start that does not lead there, by way of softer problems."""
-        *rest, torque, slack = args
-        zero = np.zeros_like(y)
-        total, converged = _newton(*args, zero, 0.0, y, a, self.max_newton, goal)
+        start, column, value, inverse, upper, torque, slack = args
+        zero, most = np.zeros_like(y), self.max_newton
+
+        def newton(slack: Array) -> tuple[int, bool]:
+            return _newton(start, column, value, inverse, upper, torque, slack, zero, 0.0, y, a, most, goal)
+
+        total, converged = newton(slack)
         if not converged:
             y[:] = 0.0
             for softer in 10.0 ** np.arange(6.0, -1.0, -1.0):
-                steps, converged = _newton(*rest, torque, softer * slack, zero, 0.0, y, a, self.max_newton, goal)
+                steps, converged = newton(softer * slack)
                 total += steps
         return Activations(a, y, R.torques(a) - torque, total, converged)
 

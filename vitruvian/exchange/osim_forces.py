@@ -131,7 +131,7 @@ def _round(skeleton: Skeleton, i: int) -> bool:
     """Whether bone i hangs on a ball joint that is equally stiff and damped about all its axes."""
     at = slice(int(skeleton.v_start[i]), int(skeleton.v_start[i]) + 3)
     k, d = skeleton.forces.stiffness[at], skeleton.forces.damping[at]
-    return isinstance(skeleton.joints[i], Ball) and k.any() and np.ptp(k) == 0.0 and np.ptp(d) == 0.0
+    return isinstance(skeleton.joints[i], Ball) and bool(k.any() and np.ptp(k) == 0.0 and np.ptp(d) == 0.0)
 
 
 def _add_round_spring(forces: ET.Element, skeleton: Skeleton, i: int) -> None:
