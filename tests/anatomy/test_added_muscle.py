@@ -46,8 +46,9 @@ def test_an_added_muscle_has_a_belly_of_its_volume(body):
 def test_an_added_muscle_is_exported(body, tmp_path):
     write_mjcf(body, tmp_path / "body.xml", geoms="none")
     root = ET.parse(tmp_path / "body.xml").getroot()
-    muscle = root.find("actuator/muscle[@name='odd_l']")
-    assert float(muscle.get("force")) == pytest.approx(120.0)
+    still, per_metre, _ = map(float, root.find("actuator/general[@name='odd_l']").get("gainprm").split())
+    rest = body.muscles.rest_length[body.muscles.index("odd_l")]
+    assert -(still + per_metre * rest) == pytest.approx(120.0)  # MuJoCo's actuators pull with negative force
     assert [s.get("site") for s in root.find("tendon/spatial[@name='odd_l']")] == ["odd_l.0", "odd_l.1"]
     write_osim(body, tmp_path / "body.osim")
     found = ET.parse(tmp_path / "body.osim").getroot().find(".//Millard2012EquilibriumMuscle[@name='odd_l']")

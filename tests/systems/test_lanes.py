@@ -178,7 +178,7 @@ def test_an_arm_a_rod_and_a_tank_side_by_side():
     world = World(LanesSystem(parts, (2.0, 0.0, 0.0)), frame_rate=50.0, substeps=4)
     world.advance(0.1)
     frame, alone = world.observe(), tank.observe(world.state.lanes[2], None, 0.1)
-    assert frame.poses.shape == (body.n_bones + 1, 7)
+    assert frame.poses.shape == (body.n_bones + len(body.muscles.frames) + 1, 7)
     assert frame.poses[-1, :3] == pytest.approx([2.0, 0.0, 0.0])
     assert world.state.lanes[1].v[0] != 0.0
     assert frame.signals["tank volume_error"] == pytest.approx(0.0, abs=1e-6)

@@ -39,12 +39,12 @@ def _fall(start: str, seconds: float) -> tuple[float, float, float]:
     stepper = BodyStepper(s, body.muscles, contacts=contacts)
     q, v = started(body, start, contacts)
     off = np.zeros(body.muscles.n_muscles)
-    ground = itself = beyond = 0.0
+    found = []
     for _ in range(round(seconds / DT)):
         q, v = stepper.step(q, v, off, DT)
         depths = stepper.contact.depth(bone_poses(s, q))
-        ground, itself = max(ground, depths[0]), max(itself, depths[1])
-        beyond = max(beyond, float(beyond_range(s, q).max()))
+        found.append((max(depths[0], 0.0), max(depths[1], 0.0), float(beyond_range(s, q).max())))
+    ground, itself, beyond = (worst(values) for values in zip(*found))
     return ground, itself, beyond
 
 
