@@ -58,8 +58,8 @@ def human(
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
-    "elastic": fibre, pennation and such a tendon; stops "soft" give way to courses that go beyond a joint's range, and bear steps
-    of 10 ms in water; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    "elastic": fibre, pennation and such a tendon; stops "soft" give way to courses that go beyond a joint's range, and
+    bear steps of 10 ms in water; height [m] and mass [kg] scale it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
     given["stops"] = stops
     options = {k: v for k, v in given.items() if v is not None}
@@ -344,6 +344,7 @@ def _second_foot_row(bone: BoneRow, scale: Scale) -> CoordinateRow:
         2.0 * k,
         0.3 * k * scale.time,
         0.0,
+        10000.0 * k,
         200.0 * k,
         True,
         "+ inversion",

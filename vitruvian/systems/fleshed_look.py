@@ -10,6 +10,7 @@ import numpy as np
 
 from vitruvian.anatomy import Belly
 from vitruvian.flesh import embed
+from vitruvian.muscle import carrier_poses
 from vitruvian.skin import Under
 from vitruvian.systems.colours import MUSCLE, SKIN, WIRE
 from vitruvian.systems.layers import (
@@ -74,16 +75,19 @@ def flesh_layers(
 
 def _bones(system: FleshedBodySystem, bones: Layer) -> Layer:
     """The bones that carry flesh, or those that the look names, lifted with the frame."""
+    muscles = system.body.muscles
     near = {system.skeleton.names[i] for i in system.near}
+    near |= {carrier.name for carrier in muscles.frames if carrier.base in near}
     drawn = system.look.bones or (lambda name: name in near)
 
     def poses(now: Now) -> Array:
-        out = as_poses(system.with_fists(now.poses))
+        own = system.with_fists(now.poses)
+        out = as_poses(np.concatenate([own, carrier_poses(muscles, own)]))
         out[:, :3] += system.outside(now.time).lift
         return out
 
     return BodiesLayer(
-        system.skeleton.names,
+        (*system.skeleton.names, *(carrier.name for carrier in muscles.frames)),
         lambda: [m for m in bones.stage().meshes if m.layer != "bones" or drawn(m.body)],
         poses,
     )
