@@ -238,7 +238,7 @@ def by_hand() -> dict[str, Path_]:
     return out
 
 
-# Found by docs/make_cylinders.py for the shoulder: no bone pierced, no sign that people's muscles do not change.
+# Found by a random search for the shoulder, which is not kept: no bone pierced, no sign that people's muscles do not change.
 # muscle, points of the corrected path that go, (segment of what is left, bone, centre, axis, side, radius)
 FITTED = [
     ("deltoid_01", (1,), (0, "Hu", (225.3, 25.7, 1573.1), (0.728, -0.224, 0.648), (0.06, -0.92, -0.39), 17.7)),
