@@ -3,8 +3,9 @@
     min 1/2 sum (w_i a_i)^2   subject to   R a = torque,  0 <= a <= upper            (5.5)
 
 with R the torque of each muscle at full activation, in as many unknowns y as joint coordinates (`control.dual`).
-A proximal term (e/2)|y - y_k|^2 keeps Newton's matrix regular, and drops out after one or two outer rounds. If the muscles cannot give the torque, the same problem with y_k = 0 (and e lowered step by step) is the
-least-squares answer, and the coordinate that is short is named. Warm-started with the last y.
+A proximal term (e/2)|y - y_k|^2 keeps Newton's matrix regular, and drops out after one or two outer rounds. If the
+muscles cannot give the torque, the same problem with y_k = 0 (and e lowered step by step) is the least-squares answer,
+and the coordinate that is short is named. Warm-started with the last y.
 
 With a `slack` s on every row the problem is soft everywhere: min 1/2 |w a|^2 + 1/2 sum (R a - torque)^2 / s. Its answer
 changes continuously with the torque, within or beyond what the muscles can give, and Newton needs few steps.

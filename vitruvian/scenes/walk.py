@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import Body, body_contacts, human, sole_balls
+from vitruvian.anatomy import Body, body_contacts, human
 from vitruvian.control import SampledMotion
-from vitruvian.control.stance import StanceGains, Walk, posture_weights, soles
+from vitruvian.control.stance import StanceGains, Walk, posture_weights, soles, soles_of
 from vitruvian.exchange import read_trial
 from vitruvian.measured import trial_motion
 from vitruvian.scenes._body import STEPS
@@ -33,6 +33,7 @@ CAMERAS = (
     Camera("side", (5.4, -0.9, 1.2), (0.0, -0.9, 0.9)),
     Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
 )
+SECONDS = 8.0  # that the plan looks ahead
 FALLEN = 0.8  # of the first height of the centre of mass
 
 
@@ -48,13 +49,13 @@ class Cycle:
         rounds = np.floor((time + self.start) / long)
         q, v, a = self.clip.sample(time + self.start - rounds * long)
         q = q.copy()
-        q[1] += rounds * (self.clip.q[-1, 1] - self.clip.q[0, 1])
+        q[:2] += rounds * (self.clip.q[-1, :2] - self.clip.q[0, :2])
         return q, v, a
 
 
 def build(parameters: Mapping[str, Any]) -> World:
     body = human()
-    motion = Cycle(trial_motion(read_trial("walk"), body), parameters["start"])
+    motion = Cycle(trial_motion(read_trial("walk"), body, closed=True), parameters["start"])
     q, v, _ = motion.sample(0.0)
     q[2] -= soles(body, q)[:, 2].min() + 0.001
     measures = [
@@ -72,7 +73,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         stiffness=200.0, damping=28.0, rate=parameters["rate"],
         centre_stiffness=(20.0, 20.0, 60.0), centre_damping=(9.0, 9.0, 15.0),
     )  # fmt: skip
-    plan = Walk(body, motion, posture_weights(body, legs=1.0), spin_weight=0.1)
+    plan = Walk(body, motion, posture_weights(body), SECONDS)
     return stance_world(system, plan, gains, parameters["steps"])
 
 
@@ -81,8 +82,7 @@ def _wanted(body: Body, motion: Cycle) -> Any:
 
 
 def _lowest(body: Body, q: Array, foot: str) -> float:
-    mine = np.array([bone == foot for bone, _, _ in sole_balls(body)])
-    return float(soles(body, q)[mine, 2].min())
+    return float(soles(body, q)[soles_of(body).foot[foot], 2].min())
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
