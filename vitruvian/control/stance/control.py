@@ -76,8 +76,8 @@ class Sensed:
     centre: Array  # of mass [m], (3,)
     velocity: Array  # of the centre of mass [m/s], (3,)
     gap: Array  # under each ball of the soles [m], (n_balls,)
-    points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # lowest points of the balls [m], (n_balls, 3)
-    rates: Array = field(default_factory=lambda: np.zeros((0, 3)))  # their velocities [m/s], (n_balls, 3)
+    points: Array  # lowest points of the balls [m], (n_balls, 3)
+    rates: Array  # their velocities [m/s], (n_balls, 3)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,9 @@ class StanceControl:
             cost.append(np.full(3 * len(planted), g.sole_weight / len(planted)))
         if wish.swing is not None:
             w, led = wish.swing, np.flatnonzero(wish.swing.led)
-            pull = g.swing_stiffness * (w.place[led] - now.points[led]) + g.swing_damping * (w.rate[led] - now.rates[led])
+            pull = g.swing_stiffness * (w.place[led] - now.points[led]) + g.swing_damping * (
+                w.rate[led] - now.rates[led]
+            )
             J.append(now.jacobians[led].reshape(-1, len(state.v)))
             goal.append((w.bend[led] + pull - bias[led]).ravel())
             cost.append(np.full(3 * len(led), g.swing_weight / len(led)))

@@ -9,8 +9,8 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
 from vitruvian.control.stance.control import Sensed, Wish
-from vitruvian.couple import BodyState
 from vitruvian.control.stance.soles import soles_of
+from vitruvian.couple import BodyState
 from vitruvian.skeleton import centre_of_mass
 
 Array = np.ndarray
