@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -125,10 +124,14 @@ def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
-@cache
+_NAMES: dict[type, tuple[str, ...] | None] = {}
+
+
 def _field_names(kind: type) -> tuple[str, ...] | None:
     """Of a dataclass, None for anything else; remembered, since a world copies its state in every step."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _NAMES[kind]
 
 
 def _check_array(name: str, array: np.ndarray) -> None:
