@@ -237,7 +237,7 @@ def test_files_that_are_missing_or_no_toml_are_told(tmp_path):
     with pytest.raises(InputError, match="no stroke file"):
         load_stroke(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("angles = [")
-    with pytest.raises(InputError, match="stroke 'bad'"):
+    with pytest.raises(InputError, match=r"stroke file 'bad\.toml'"):
         load_stroke(tmp_path / "bad.toml")
     with pytest.raises(InputError, match="did you mean crawl"):
         load_stroke("crwal")

@@ -247,7 +247,7 @@ def test_a_frame_that_does_not_fit_the_stage_is_refused_by_name(tmp_path):
         bodies=("a",), signals=(Signal("x", "m", components=("u", "v")),), surfaces=(Surface("s", None, layer="skin"),)
     )
     good = {
-        "poses": np.zeros((1, 7)),
+        "poses": np.eye(7)[3:4],
         "signals": {"x": np.zeros(2)},
         "surfaces": {"s": SurfaceFrame(np.zeros((3, 3)), np.array([[0, 1, 2]]))},
     }
