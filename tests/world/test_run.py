@@ -107,7 +107,9 @@ series.write_whole = checkpoint.write_whole = write
 run_world(make_world(), Path(sys.argv[1]), seconds={SECONDS}, save_every=5)
 """
     paths = [str(Path(__file__).parent / "toys"), *sys.path]
-    killed = subprocess.run([sys.executable, "-c", code, path], env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+    killed = subprocess.run(
+        [sys.executable, "-c", code, path], env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    )
     assert killed.returncode == -signal.SIGKILL
     run_world(make_world(), path, seconds=SECONDS, resume=path.exists())
     assert_same_bits(path, whole)

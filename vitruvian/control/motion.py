@@ -153,7 +153,7 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
         raise InputError(f"{what}: {len(keys)} keys, more than {MOST_KEYS}")
     for word, known in (("ribs", ("follow", "given")), ("timing", ("rest", "flow"))):
         if table.get(word, known[0]) not in known:
-            raise InputError(f"{what}: {word} must be {' or '.join(known)}, got '{str(table[word]):.60}'")
+            raise InputError(f"{what}: {word} must be {' or '.join(known)}, got '{table[word]!s:.60}'")
     relaxer = Relaxer(body, PASSIVE if table.get("ribs") == "given" else CAGE) if relax else None
     times, poses = [], []
     q = body.default_q
@@ -163,7 +163,9 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
             raise InputError(f"{what}: key {number} needs 'time' and 'pose' ({{}} holds the last one), got {got:.80}")
         at = key["time"]
         if isinstance(at, bool) or not isinstance(at, int | float) or not -LONGEST <= at <= LONGEST:
-            raise InputError(f"{what}: key {number} needs a number of seconds as 'time', got {at!r:.60} (within ±{LONGEST:g})")
+            raise InputError(
+                f"{what}: key {number} needs a number of seconds as 'time', got {at!r:.60} (within ±{LONGEST:g})"
+            )
         q = pose(body, key["pose"], q, f"{what}, key {number}")
         times.append(float(key["time"]))
         poses.append(relaxer.rest(q) if relaxer else q)

@@ -41,7 +41,9 @@ def _depth(value: Any) -> int:
     level, here = 0, [value]
     while here and level <= DEEPEST:
         here = [
-            item for part in here if isinstance(part, dict | list)
+            item
+            for part in here
+            if isinstance(part, dict | list)
             for item in (part.values() if isinstance(part, dict) else part)
         ]
         level += 1

@@ -62,7 +62,9 @@ class Store:
             out = np.empty((stop - start, *array.shape[1:]), array.dtype)
             for index in range(first, last):
                 low, high = max(start, index * rows), min(stop, (index + 1) * rows)
-                out[low - start : high - start] = self._block(at, array, index)[low - index * rows : high - index * rows]
+                out[low - start : high - start] = self._block(at, array, index)[
+                    low - index * rows : high - index * rows
+                ]
             return out
 
     def _block(self, at: str, array: Layout, index: int) -> np.ndarray:

@@ -139,7 +139,7 @@ def _phases(table: Mapping[str, Any], listed: Mapping[str, Array], what: str) ->
         return np.arange(n) / n
     phase = _numbers(table["phase"], what, "phase")
     if phase[0] < 0 or phase[-1] > 1 or (np.diff(phase) <= 0).any() or (phase[-1] == 1 and phase[0] > 0):
-        raise InputError(f"{what}: 'phase' must ascend from 0 within one cycle, 0 to 1, got {str(phase.tolist()):.80}")
+        raise InputError(f"{what}: 'phase' must ascend from 0 within one cycle, 0 to 1, got {phase.tolist()!s:.80}")
     return phase
 
 
