@@ -36,9 +36,11 @@ from vitruvian.anatomy import human  # noqa: E402
 from vitruvian.control import load_motion  # noqa: E402
 from vitruvian.control.rhythm import load_stroke  # noqa: E402
 from vitruvian.errors import VitruvianError  # noqa: E402
-from vitruvian.exchange.bvh import bvh_motion, read_bvh  # noqa: E402
+from vitruvian.exchange import bvh_motion  # noqa: E402
+from vitruvian.exchange.bvh import read_bvh  # noqa: E402
 from vitruvian.exchange.csv import write_csv  # noqa: E402
-from vitruvian.view.render import Shooting, film_frames  # noqa: E402
+from vitruvian.view import Shooting  # noqa: E402
+from vitruvian.view.render import film_frames  # noqa: E402
 from vitruvian.world import Recording, run_world  # noqa: E402
 from vitruvian.world.chunks import layout_of, read_chunk, read_metadata  # noqa: E402
 from vitruvian.world.series import write_array  # noqa: E402
