@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, passed, widen
 from vitruvian.water.state import WaterState
 
 BAND = 3.0  # cells of air beside the water that are carried along
@@ -25,18 +26,20 @@ def advect_velocity(
     """Replace the velocity by the advected one. `carried`: the fields to carry, if not the velocity itself."""
     courant = dt / tank.cell
     reach = BAND * tank.cell
-    fields = (state.u, state.v, state.w) if carried is None else carried
-    flow = (state.u, state.v, state.w)
+    margin = 2 * passed(tank, state, dt) + 3
+    phi = widen(tank, state.phi, margin)
+    flow = tuple(widen(tank, f, margin) for f in (state.u, state.v, state.w))
+    fields = flow if carried is None else tuple(widen(tank, f, margin) for f in carried)
     results = []
     for axis, f in enumerate(fields):
         forward, low, high = np.zeros_like(f), np.empty_like(f), np.empty_like(f)
-        _forward(f, axis, *flow, state.phi, reach, courant, forward, low, high)
+        _forward(f, axis, *flow, phi, reach, courant, forward, low, high)
         if tank.advection == "maccormack":
             out = np.zeros_like(f)
-            _correct(f, axis, *flow, state.phi, reach, courant, forward, low, high, out)
+            _correct(f, axis, *flow, phi, reach, courant, forward, low, high, out)
             forward = out
         results.append(forward)
-    state.u, state.v, state.w = results
+    state.u, state.v, state.w = (narrow(tank, f, margin) for f in results)
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.water import particles as pls
 from vitruvian.water.bodies import Mechanism
-from vitruvian.water.distance import BAND, redistance
+from vitruvian.water.distance import BAND
+from vitruvian.water.levelset import make_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import open_boundary
 from vitruvian.water.pseudo import extend_under_bodies
@@ -52,7 +53,7 @@ def fill(
     if tank.free_surface:
         if not (phi < 0.0).any():
             raise InputError("water: the tank is empty; raise the level")
-        phi = redistance(phi, h)
+        phi = make_distance(tank, phi)
     state = WaterState(
         np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
         np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),

@@ -15,13 +15,12 @@ from vitruvian.water import particles as pls
 from vitruvian.water import spray
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
-from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
 from vitruvian.water.inflow import let_in
 from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import shift_surface
-from vitruvian.water.levelset import advect_surface
+from vitruvian.water.levelset import advect_surface, make_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
@@ -144,7 +143,7 @@ def _bodies_and_surface(
         return boundary
     if tank.particles:
         pls.correct_surface(tank, state)
-    state.phi = redistance(state.phi, tank.cell)
+    state.phi = make_distance(tank, state.phi)
     if tank.particles:
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
@@ -205,7 +204,7 @@ def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> No
         return
     gained = 0.0
     opened = (boundary.open_x, boundary.open_y, boundary.open_z)
-    for side in np.flatnonzero(tank.open_sides()):
+    for side in np.flatnonzero(np.isin(tank.open_sides(), (1, 2))):
         axis, far = divmod(int(side), 2)
         last = tank.shape[axis] - 1
         wet = np.take(state.phi, last if far else 0, axis) < 0.0
