@@ -13,6 +13,7 @@ from vitruvian.water.interpolate import limited_cubic, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, passed, widen
 from vitruvian.water.state import WaterState
+from vitruvian.water.stream import stream
 
 Array = np.ndarray
 
@@ -22,7 +23,7 @@ def advect_surface(tank: Tank, state: WaterState, dt: float) -> None:
     margin = passed(tank, state, dt) + 3
     phi, u, v, w = (widen(tank, f, margin) for f in (state.phi, state.u, state.v, state.w))
     out = phi.copy()
-    _carry_phi(phi, u, v, w, dt / tank.cell, (BAND - 0.5) * tank.cell, out)
+    _carry_phi(phi, u, v, w, dt / tank.cell, (BAND - 0.5) * tank.cell, stream(tank, state), out)
     out = narrow(tank, out, margin)
     if tank.boundary("z+") == "open":
         # what comes in over the rim is air
@@ -38,7 +39,7 @@ def make_distance(tank: Tank, phi: Array) -> Array:
 
 
 @njit(cache=True, parallel=True)
-def _carry_phi(phi, u, v, w, courant, reach, out):
+def _carry_phi(phi, u, v, w, courant, reach, along, out):
     nx, ny, nz = phi.shape
     for ii in prange(nx):
         i = np.int64(ii)
@@ -49,5 +50,5 @@ def _carry_phi(phi, u, v, w, courant, reach, out):
                 x, y, z = i + 0.5, j + 0.5, k + 0.5
                 a, b, c = velocity(u, v, w, x, y, z)
                 s = 0.5 * courant
-                a, b, c = velocity(u, v, w, x - s * a, y - s * b, z - s * c)
+                a, b, c = velocity(u, v, w, x - s * (a + along[0]), y - s * (b + along[1]), z - s * (c + along[2]))
                 out[i, j, k] = limited_cubic(phi, i - courant * a, j - courant * b, k - courant * c)

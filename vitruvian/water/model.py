@@ -34,8 +34,8 @@ class Tank:
     )  # side -> "wall" (free slip) or "open"; default wall, no lid
     periodic: str = ""  # axes along which the tank repeats itself: "x", "y" or "xy"; none unless told
     inflow: dict[str, float] = field(default_factory=dict)  # side -> speed [m/s] of water that comes in there
-    rest_level: float = 0.0  # height [m] of the calm surface beyond open sides and in new cells of a moving window
-    sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open side; 0 for none
+    rest_level: float = 0.0  # height [m] of the calm surface beyond open and inflow sides and in new cells of a window
+    sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open or inflow side; 0 for none
     courant: float = 1.0  # cells that the fastest flow may cross in a sub-step
     largest_substep: float = 0.02  # [s]
     advection: str = "maccormack"  # or "semi-lagrangian"
@@ -85,8 +85,6 @@ class Tank:
         for side, speed in self.inflow.items():
             if side not in SIDES[:4] or side in self.boundaries or not 0.0 < speed < np.inf:
                 raise InputError(f"tank: inflow of {speed} m/s at '{side}'; it takes a speed above 0 at an x or y side")
-        if self.inflow and self.free_surface:
-            raise InputError("tank: inflow is for full tanks (free_surface=False)")
         if self.inflow and "open" not in [self.boundary(side) for side in SIDES[:4]]:
             raise InputError("tank: inflow needs an open side that lets as much out")
         if self.advection not in ("maccormack", "semi-lagrangian"):

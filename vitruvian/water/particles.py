@@ -16,6 +16,7 @@ from vitruvian.water.interpolate import gradient, linear, linear_beyond, sample_
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import bring_back, corner, passed, widen
 from vitruvian.water.state import WaterState
+from vitruvian.water.stream import stream
 
 Array = np.ndarray
 SMALLEST = 0.1  # radius of a particle in cells (Enright et al. 2002)
@@ -34,7 +35,15 @@ def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) 
         state.markers = state.markers.copy()
         margin = passed(tank, state, dt) + 2
         flow = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
-        _carry(state.markers, corner(tank, state.origin, margin), tank.cell, *flow, dt / tank.cell, keep)
+        _carry(
+            state.markers,
+            corner(tank, state.origin, margin),
+            tank.cell,
+            *flow,
+            dt / tank.cell,
+            stream(tank, state),
+            keep,
+        )
         state.markers = bring_back(tank, state, state.markers)
         if psi is not None:
             distance = np.empty(len(keep))
@@ -145,14 +154,14 @@ def keep_markers(state: WaterState, keep: Array) -> None:
 
 
 @njit(cache=True, parallel=True)
-def _carry(markers, origin, h, u, v, w, courant, keep):
+def _carry(markers, origin, h, u, v, w, courant, along, keep):
     """Move markers [m] with the flow, second order; `keep` tells which are still on the grid."""
     nx, ny, nz = u.shape[0] - 1, v.shape[1] - 1, w.shape[2] - 1
     for n in prange(markers.shape[0]):
         x, y, z = (markers[n, 0] - origin[0]) / h, (markers[n, 1] - origin[1]) / h, (markers[n, 2] - origin[2]) / h
         a, b, c = velocity(u, v, w, x, y, z)
         s = 0.5 * courant
-        a, b, c = velocity(u, v, w, x + s * a, y + s * b, z + s * c)
+        a, b, c = velocity(u, v, w, x + s * (a - along[0]), y + s * (b - along[1]), z + s * (c - along[2]))
         x, y, z = x + courant * a, y + courant * b, z + courant * c
         keep[n] = 0.0 < x < nx and 0.0 < y < ny and 0.0 < z < nz
         markers[n, 0], markers[n, 1], markers[n, 2] = x * h + origin[0], y * h + origin[1], z * h + origin[2]

@@ -72,8 +72,6 @@ def step(
             for skin in result.boundary.skins:
                 check(tank, state.origin, skin.shape.name, skin.vertices)
                 check_seam(tank, state.origin, skin.shape.name, skin.vertices)
-            if 0 in tank.wrapped and len(result.boundary.pieces.cells):
-                raise InputError("water: bodies thinner than a cell need sides along x that are not periodic; y may be")
     state.time = end
     return result
 

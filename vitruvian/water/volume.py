@@ -28,6 +28,15 @@ def water_parts(tank: Tank, phi: Array) -> Array:
     return narrow(tank, out, 1)
 
 
+def side_water(tank: Tank, phi: Array, side: int) -> Array:
+    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: that of the cell."""
+    axis, far = divmod(side, 2)
+    near = np.take(phi, (-2, -1) if far else (0, 1), axis)
+    out = np.empty(near.shape)
+    _parts(near, tank.cell, out)
+    return np.take(out, -1 if far else 0, axis)
+
+
 def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
     """Volume of water [m^3], and area of its surface [m^2] as the rate at which that changes when phi is shifted."""
     phi, opened = _with_ends(tank, phi, opened)
