@@ -1,7 +1,7 @@
 """Water: streams. Periodic boxes and channels against analytic flows, which go on in a stream as in still water.
 
-Taylor-Green vortices carried by a stream U: u = U + exp(-2 nu t) (sin X cos Y, -cos X sin Y), (X, Y) = (x, y) - U t. A wave
-on a stream: speed U + sqrt(g / k tanh(k d)) (Airy 1845). A channel at its level and speed: nothing changes.
+Taylor-Green vortices carried by a stream U: u = U + exp(-2 nu t) (sin X cos Y, -cos X sin Y), (X, Y) = (x, y) - U t.
+A wave on a stream: speed U + sqrt(g / k tanh(k d)) (Airy 1845). A channel at its level and speed: nothing changes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def a_periodic_box_keeps_its_momentum() -> Finding:
 
 @claim
 def waves_travel_with_a_stream() -> Finding:
-    """Speed of waves of 16 cells in a periodic tank less the stream's over the linear one; against, without, with it."""
+    """Speed of waves of 16 cells in a periodic tank less the stream's over the linear one; three streams."""
     found = {u: _wave(u) for u in STREAMS}
     detail = ", ".join(f"{u:+.1f} m/s: {100 * (f.speed - 1.0):+.2f} %" for u, f in found.items())
     return Finding(worst([f.speed for f in found.values()], 1.0), 1.0, 0.02, detail=detail)
@@ -74,9 +74,7 @@ def a_channel_keeps_its_book_of_mass() -> Finding:
     """Volume gained less what passed the sides, over all that passed, in those channels; worst."""
     found = worst([_channel(u, f)[2] for u in (0.3, 1.0, 2.5) for f in (0.1, 0.4, 0.8)])
     lost = _channel(0.5, 0.4, 0.06)[2]
-    return Finding.error(
-        found, 1e-5, detail=f"with a hump of 60 mm that runs out {lost:.1e}, which the level set loses"
-    )
+    return Finding.error(found, 1e-5, detail=f"with a hump of 60 mm that runs out {lost:.1e}, the level set's loss")
 
 
 @cache

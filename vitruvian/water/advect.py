@@ -2,10 +2,10 @@
 
 A value comes from the point that the flow carries here, x_b = x - dt u(x - dt/2 (u(x) + U)). U is the tank's stream
 (`stream`): the velocity field is taken as frozen for dt in axes that move with it, so that a flow goes on alike in a
-stream and in still water. Frozen in those of the tank, waves that run with a stream grow and those against it die. MacCormack carries the result
-back again, takes half of what is missing as its error, and falls back to the plain value where the correction would
-leave the range of the eight values it came from. Only faces within `BAND` cells of water are carried; others are zero
-until extended.
+stream and in still water. Frozen in those of the tank, waves that run with a stream grow and those against it die.
+MacCormack carries the result back again, takes half of what is missing as its error, and falls back to the plain value
+where the correction would leave the range of the eight values it came from. Only faces within `BAND` cells of water are
+carried; others are zero until extended.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def advect_velocity(
     reach = BAND * tank.cell
     margin = 2 * passed(tank, state, dt) + 3
     phi = widen(tank, state.phi, margin)
-    flow = tuple(widen(tank, f, margin) for f in (state.u, state.v, state.w))
+    u, v, w = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
     along = stream(tank, state)
-    fields = flow if carried is None else tuple(widen(tank, f, margin) for f in carried)
+    fields = (u, v, w) if carried is None else tuple(widen(tank, f, margin) for f in carried)
     results = []
     for axis, f in enumerate(fields):
         forward, low, high = np.zeros_like(f), np.empty_like(f), np.empty_like(f)
-        _forward(f, axis, *flow, phi, reach, courant, along, forward, low, high)
+        _forward(f, axis, u, v, w, phi, reach, courant, along, forward, low, high)
         if tank.advection == "maccormack":
             out = np.zeros_like(f)
-            _correct(f, axis, *flow, phi, reach, courant, along, forward, low, high, out)
+            _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, out)
             forward = out
         results.append(forward)
     state.u, state.v, state.w = (narrow(tank, f, margin) for f in results)

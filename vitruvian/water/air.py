@@ -17,11 +17,10 @@ SOFTNESS = 1e-2
 TOLERANCE = 1e-2  # of the divergence left, relative to the largest before
 MOST_TURNS = 60
 Array = np.ndarray
+Flow = tuple[Array, Array, Array]
 
 
-def remove_divergence(
-    phi: Array, reach: float, known: tuple[Array, ...], flow: tuple[Array, ...], wrapped: tuple[int, ...] = ()
-) -> None:
+def remove_divergence(phi: Array, reach: float, known: Flow, flow: Flow, wrapped: tuple[int, ...] = ()) -> None:
     """Change the faces of `flow` that are not known (marked 1) beside cells with 0 <= phi < reach [m], in place.
     wrapped: periodic axes.
 
@@ -30,7 +29,7 @@ def remove_divergence(
     cells = _cells_of_air(phi, reach)
     if len(cells):
         number = np.full(phi.shape, -1, np.int32)
-        _solve_air(cells, number, *known, *flow, 0 in wrapped, 1 in wrapped)
+        _solve_air(cells, number, *known, *(*flow, 0 in wrapped, 1 in wrapped))
 
 
 def _cells_of_air(phi: Array, reach: float) -> Array:

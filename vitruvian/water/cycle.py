@@ -85,9 +85,8 @@ def _restrict_py(cx, cy, cz, diagonal, x, b, odd, half, wet, nx, coarse, coarse_
                 t[n] -= d[n] * xx[n]
             neighbours(cx, cy, cz, x, odd, 0, p, half, t, np.float32(1.0))
             for q in range(1, rows - 1):
-                shift = (p + q) % 2
-                begin = (q - 1) * half
-                row, part = total[(q + 1) // 2, shift:], t[begin : begin + (nx - shift) // 2 + 1]
+                late, begin = (p + q) % 2, (q - 1) * half
+                row, part = total[(q + 1) // 2, late:], t[begin : begin + (nx - late) // 2 + 1]
                 for m in range(len(part)):
                     row[m] += part[m]
         for j in range(1, coarse_rows - 1):

@@ -53,7 +53,8 @@ def extrapolate_velocity(
         masks.append(narrow(tank, known, margin))
         flow.append(narrow(tank, f, margin))
     if tank.free_surface:
-        remove_divergence(state.phi, AIR * tank.cell, tuple(masks), tuple(flow), tank.wrapped)
+        marks, extended = (masks[0], masks[1], masks[2]), (flow[0], flow[1], flow[2])
+        remove_divergence(state.phi, AIR * tank.cell, marks, extended, tank.wrapped)
     state.u, state.v, state.w = flow
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from vitruvian.water.model import Tank
-from vitruvian.water.periodic import corner, fold, widen
 from vitruvian.water.particles import shift_markers
+from vitruvian.water.periodic import corner, fold, widen
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.volume import volume_and_area, water_volume
 

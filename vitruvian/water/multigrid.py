@@ -86,7 +86,7 @@ def build_hierarchy(system: System) -> Hierarchy:
             coarse = tuple(np.zeros(tuple(sizes[n] + 2), np.float32) for _ in range(4))
             (_coarsen if fine[0].size > SMALL else _coarsen_serial)(*fine, *coarse)
             fine = coarse
-            join_ends(System(*coarse, system.top, system.wrapped))
+            join_ends(System(coarse[0], coarse[1], coarse[2], coarse[3], system.top, system.wrapped))
             wet = min(wet // 2 + 1, int(shape[n, 3]))
         shape[n, 3] = wet
         split = [_level(a, out, n) for a in (cx, cy, cz, diagonal, inverse)]
@@ -156,7 +156,7 @@ def solve(
         b[pieces[0]] = r.reshape(-1)[slot] / worst
         turns = gradients(
             h.cx, h.cy, h.cz, h.inverse, h.diagonal, z, b, h.odd, h.offset, h.shape, h.odd_offset, d, p, y,
-            goal, limit - done, coupled, link, rows, mobility, pocket_split, pocket, *pieces, ring,
+            goal, limit - done, coupled, link, rows, mobility, pocket_split, pocket, *(*pieces, ring),
         )  # fmt: skip
         if turns < 0:
             return done, float("nan")

@@ -263,9 +263,9 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
         for j in range(ny + 1):
             for k in range(nz):
                 if oy[i, j, k] > 0.0:
-                    low, here = j - 1, j
+                    south, north = j - 1, j
                     if sides[2] == 3:
-                        low, here = (j - 1) % ny, j % ny
+                        south, north = (j - 1) % ny, j % ny
                     if (j == 0 or j == ny) and sides[2] != 3:
                         c = 0 if j == 0 else ny - 1
                         side = 2 if j == 0 else 3
@@ -274,9 +274,9 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         elif sides[side] == 1 and diagonal[i + 1, c + 1, k + 1] > 0.0:
                             jump = outside[k] - x[i + 1, c + 1, k + 1]
                             v[i, j, k] -= -jump if j == 0 else jump
-                    elif diagonal[i + 1, low + 1, k + 1] > 0.0 or diagonal[i + 1, here + 1, k + 1] > 0.0:
+                    elif diagonal[i + 1, south + 1, k + 1] > 0.0 or diagonal[i + 1, north + 1, k + 1] > 0.0:
                         v[i, j, k] -= _jump(
-                            phi[i, low, k], phi[i, here, k], x[i + 1, low + 1, k + 1], x[i + 1, here + 1, k + 1]
+                            phi[i, south, k], phi[i, north, k], x[i + 1, south + 1, k + 1], x[i + 1, north + 1, k + 1]
                         )
         for j in range(ny):
             for k in range(nz + 1):

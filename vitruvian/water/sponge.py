@@ -1,7 +1,7 @@
 """Sides that swallow waves: near them the flow is drawn to the stream and the surface to its calm level.
 
-A layer of thickness L beside each open or inflow side relaxes u and phi at the rate sigma(x) = (6 c / L) (1 - x / L)^2, c =
-sqrt(g L): a wave that crosses the layer at c and comes back loses exp(-4) of its height.
+A layer of thickness L beside each open or inflow side relaxes u and phi at the rate sigma(x) = (6 c / L) (1 - x / L)^2,
+c = sqrt(g L): a wave that crosses the layer at c and comes back loses exp(-4) of its height.
 """
 
 from __future__ import annotations

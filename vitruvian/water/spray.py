@@ -17,8 +17,8 @@ from scipy.ndimage import binary_dilation, label
 from vitruvian.water.interpolate import sample_linear, sample_velocity, to_cells
 from vitruvian.water.keep import missing_volume, raise_surface
 from vitruvian.water.model import Tank
-from vitruvian.water.periodic import bring_back, corner, narrow, widen
 from vitruvian.water.particles import keep_markers, marker_values
+from vitruvian.water.periodic import bring_back, corner, narrow, widen
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -72,8 +72,8 @@ def release(tank: Tank, state: WaterState, opened: Array) -> None:
         volume = min(volume, max(0.0, missing_volume(tank, state, opened)) / count)
     if count and volume > 0.0:
         speed = np.empty((count, 3))
-        flow = (widen(tank, f, 1) for f in (state.u, state.v, state.w))
-        sample_velocity(*flow, to_cells(state.markers[away], corner(tank, state.origin, 1), h), speed)
+        u, v, w = (widen(tank, f, 1) for f in (state.u, state.v, state.w))
+        sample_velocity(u, v, w, to_cells(state.markers[away], corner(tank, state.origin, 1), h), speed)
         state.spray = np.concatenate([state.spray, state.markers[away]])
         state.spray_velocity = np.concatenate([state.spray_velocity, speed])
         state.spray_volume = np.concatenate([state.spray_volume, np.full(count, volume)])

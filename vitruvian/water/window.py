@@ -123,8 +123,8 @@ def check_seam(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
     for axis in tank.wrapped:
         if vertices[:, axis].min() < low[axis] or vertices[:, axis].max() > high[axis]:
             raise InputError(
-                f"{name}: comes within a cell of the tank's periodic {'xyz'[axis]} sides, which no body may cross; make "
-                "the tank longer there"
+                f"{name}: comes within a cell of the tank's periodic {'xyz'[axis]} sides, which no body may cross; "
+                "make the tank longer there"
             )
 
 
