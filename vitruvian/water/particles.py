@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.interpolate import gradient, linear, linear_beyond, to_cells, velocity
+from vitruvian.water.interpolate import gradient, linear, linear_beyond, sample_linear, to_cells, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import bring_back, corner, passed, widen
 from vitruvian.water.state import WaterState
@@ -37,6 +37,12 @@ def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) 
         u, v, w = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
         low, along = corner(tank, state.origin, margin), stream(tank, state)
         _carry(state.markers, low, tank.cell, u, v, w, dt / tank.cell, along, keep)
+        state.markers = bring_back(tank, state, state.markers)
+        if psi is not None:
+            distance = np.empty(len(keep))
+            sample_linear(psi, to_cells(state.markers, state.origin, tank.cell), 0.0, distance)
+            keep &= distance > 0.0
+        keep_markers(state, keep)
 
 
 def correct_surface(tank: Tank, state: WaterState) -> None:
