@@ -108,7 +108,7 @@ def test_a_ball_of_three_cells_has_half_its_mass_of_water_whatever_its_place():
 
 
 def test_a_cells_own_piece_that_is_shut_in_takes_no_part():
-    """All that a cell is open by belongs to its further piece: its own one holds what walls push in and has no answer."""
+    """All that a cell is open by belongs to its further piece; what walls push into its own one has no answer."""
     tank = Tank((8, 8, 8), 1.0)
     water = fill(tank, level=6.3)
     water.w[:] = -0.1
@@ -121,7 +121,9 @@ def test_a_cells_own_piece_that_is_shut_in_takes_no_part():
     b.open_x[4, 4, 3] = 0.5
     b.body_y[4, 4, 3] = 1.0
     face = np.array([[0, 4, 4, 3]])
-    b.pieces = Pieces(np.array([[4, 4, 3]]), face, np.array([[-1, 0]]), np.array([0.5]), np.ones(1), np.zeros((0, 3), int))
+    b.pieces = Pieces(
+        np.array([[4, 4, 3]]), face, np.array([[-1, 0]]), np.array([0.5]), np.ones(1), np.zeros((0, 3), int)
+    )
     b.long_faces, b.long_open, b.lengths, b.pair_face = face, np.zeros(1), np.ones(1), np.zeros(1, np.int64)
     done = project(tank, water, b, 0.01)
     assert done.residual < 1e-6

@@ -2,9 +2,9 @@
 
 A body thinner than a cell is met on both its sides (`pieces`), but the flow round it needs cells across its breadth. In
 random places and orientations the added mass of a limb is within about a fifth of the exact one if its mean breadth is
-at least SHEET cells where it is flat (thinner than FLAT of its breadth) and ROUND cells where it is not: ellipsoids like a
-hand of 2.0 and 1.6 cells have 0.78 to 0.98 and 0.58 to 0.98 of Lamb's, like a forearm of 1.3 and 1.1 cells 0.88 to 1.12
-and 0.79 to 1.19 (mean breadth: area of the outline over length; mean thickness: volume over that area).
+at least SHEET cells where it is flat (FLAT of its breadth thick at most) and ROUND where it is not: ellipsoids like a
+hand of 2.0 and 1.6 cells have 0.82 to 1.01 and 0.62 to 1.01 of Lamb's, like a forearm of 1.3 and 1.1 cells 0.91 to 1.16
+and 0.84 to 1.24 (mean breadth: area of the outline over length; mean thickness: volume over that area).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def warn_of_narrow(tank: Tank, skins: Sequence[WetSurface], covered: Collection[
     breadth, thickness, need, name = min(found)
     more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
     warnings.warn(
-        f"{name}: {1e3 * breadth:.0f} mm broad and {1e3 * thickness:.0f} mm thick on cells of {1e3 * tank.cell:.0f} mm; "
-        f"the water's force on it may be wrong by a fifth or more, so take cells of {1e3 * breadth / need:.0f} mm or a "
+        f"{name}: {1e3 * breadth:.0f} mm broad and {1e3 * thickness:.0f} mm thick on cells of {1e3 * tank.cell:.0f} "
+        f"mm; the water's force on it may be wrong by a fifth or more, so take cells of {1e3 * breadth / need:.0f} mm or a "
         f"refined patch{more}",
         NarrowWarning,
         stacklevel=3,

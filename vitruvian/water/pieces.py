@@ -15,8 +15,8 @@ k is shared by the two faces: the nearer one takes more, in proportion to the ga
 face itself leaves the open part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point
 lattice: with this open part of the last face, and no other, the far field is that of an edge displaced by b cells. The
 way along the sheet to its edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet
-lies in the middle of cells (less elsewhere, in proportion to the product of its gaps): with it the edge of the far field
-moves as the sheet's own until the cell of the edge turns from one piece to two (`tests/water/test_edges_of_sheets.py`).
+lies in the middle of cells (less elsewhere, in proportion to the product of its gaps): with it the edge of the far
+field moves as the sheet's own until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`).
 Effective open parts take the place of geometric ones everywhere.
 """
 

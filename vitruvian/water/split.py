@@ -43,8 +43,8 @@ class Split:
     near_diagonal: Array
 
     def join(self, pockets: Array, diagonal: Array) -> None:
-        """Number further pieces as the neighbours that they are joined to, and pockets alike that couplings connect; one
-        that a coupling connects with a known pressure is none. diagonal: of the grid's matrix.
+        """Number further pieces as the neighbours that they are joined to, and alike what couplings connect; a pocket
+        that one connects with a known pressure is none. diagonal: of the grid's matrix.
         """
         _join(self.slot, self.joined, self.one, self.two, self.amount, diagonal.reshape(-1), pockets.reshape(-1))
 
