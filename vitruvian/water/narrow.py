@@ -45,8 +45,8 @@ def warn_of_narrow(tank: Tank, skins: Sequence[WetSurface], covered: Collection[
     more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
     warnings.warn(
         f"{name}: {1e3 * breadth:.0f} mm broad and {1e3 * thickness:.0f} mm thick on cells of {1e3 * tank.cell:.0f} "
-        f"mm; the water's force on it may be wrong by a fifth or more, so take cells of {1e3 * breadth / need:.0f} mm or a "
-        f"refined patch{more}",
+        "mm; the water's force on it may be wrong by a fifth or more, so take cells of "
+        f"{1e3 * breadth / need:.0f} mm or a refined patch{more}",
         NarrowWarning,
         stacklevel=3,
     )
