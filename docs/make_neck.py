@@ -10,6 +10,7 @@ sternum, clavicle, scapula and first rib, each moved to the nearest vertex of it
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def landmarks() -> dict[tuple[str, str], np.ndarray]:
 def muscles() -> list[tuple[str, str, str, float, tuple[str, str], tuple[str, str]]]:
     """Name, layer, group, weight, origin and insertion of the muscles of the left side."""
     rows = []
-    for low, high in zip(COLUMN, COLUMN[1:]):
+    for low, high in pairwise(COLUMN):
         top = high == "Sku"
         ends = {
             "longus_colli": ("Longus colli", "front", "skull, front of the foramen", "front"),

@@ -4,8 +4,8 @@
 
 Masses and joint springs are those of his table 3.1; where it gives a range, it runs evenly from the skull's value down
 to C7. He places joints and muscles by words: joints are those of our tables, muscles lie on our bones
-(`data/neck_muscles.csv`, made by docs/make_neck.py). His force law is `LinearHill` with l_m = 0.5 l0 and k_c = 7, all of
-its forces in proportion to the weight w of table 3.2. The force of a muscle of weight 1 is not printed: UNIT_FORCE is
+(`data/neck_muscles.csv`, made by docs/make_neck.py). His force law is `LinearHill` with l_m = 0.5 l0 and k_c = 7, its
+forces in proportion to the weight w of table 3.2. The force of a muscle of weight 1 is not printed: UNIT_FORCE is
 what it takes to nod by 45 and turn by 60 degrees against the printed springs, which are several times as stiff as a
 human neck's.
 """
@@ -60,7 +60,7 @@ def thesis_neck(whole: Body) -> Body:
 
 
 def _end(row: dict[str, str], end: str, side: str, whole: Body) -> tuple[str, Array]:
-    """Bone of a muscle's end and its place in the bone's frame [m]; the table has the left side at the tables' height."""
+    """Bone of a muscle's end and its place in the bone's frame [m]; the table has the left side."""
     bone = row[f"{end}_bone"]
     at = np.array([float(row[f"{end}_{axis}"]) for axis in "xyz"]) * whole.scale
     if side == "r":

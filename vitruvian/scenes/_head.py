@@ -17,7 +17,9 @@ from vitruvian.world import Parameter, Signal
 Array = np.ndarray
 PARAMETERS = {
     "neck": Parameter(
-        "body", "our own neck and its muscles, or the 72 muscles and stiff springs of the thesis", choices=("body", "thesis")
+        "body",
+        "our own neck and its muscles, or the 72 muscles and stiff springs of the thesis",
+        choices=("body", "thesis"),
     ),
     "networks": Parameter(True, "trained networks give pose and tone; else both are solved anew at each decision"),
     "steps": Parameter(4, "steps per frame of 1/60 s", low=1, high=100),
@@ -31,7 +33,11 @@ def head_body(parameters: Mapping[str, Any]) -> Body:
 
 
 def head_system(
-    body: Body, parameters: Mapping[str, Any], goal: HeadGoal | None = None, settings: HeadSettings | None = None, **rest: Any
+    body: Body,
+    parameters: Mapping[str, Any],
+    goal: HeadGoal | None = None,
+    settings: HeadSettings | None = None,
+    **rest: Any,
 ) -> tuple[HeadSystem, HeadControl]:
     """A head and its controller; rest: of the system."""
     goal = Still() if goal is None else goal

@@ -89,7 +89,9 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     if time[-1] >= 9.0:
         eyes = np.degrees(recording.signals["eyes"][-1])
         report.metrics["vergence_deg"] = float(eyes[2] - eyes[0])
-        report.checks["the eyes converge on a near doll (9 to 15 degrees)"] = 9.0 < abs(report.metrics["vergence_deg"]) < 15.0
+        report.checks["the eyes converge on a near doll (9 to 15 degrees)"] = (
+            9.0 < abs(report.metrics["vergence_deg"]) < 15.0
+        )
     return report
 
 

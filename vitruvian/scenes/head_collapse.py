@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.scenes._head import PARAMETERS, QUALITIES, head_body, head_measures
 from vitruvian.control.head import Still
+from vitruvian.scenes._head import PARAMETERS, QUALITIES, head_body, head_measures
 from vitruvian.skeleton import energy
 from vitruvian.systems import Measure
 from vitruvian.systems.head import HeadSystem, eye_layers
@@ -49,6 +49,7 @@ scene = Scene(
     seconds=4.0,
     build=build,
     check=check,
-    parameters={k: v for k, v in PARAMETERS.items() if k != "networks"} | {"steps": replace(PARAMETERS["steps"], default=8)},
+    parameters={k: v for k, v in PARAMETERS.items() if k != "networks"}
+    | {"steps": replace(PARAMETERS["steps"], default=8)},
     qualities=QUALITIES,
 )

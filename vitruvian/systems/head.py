@@ -35,7 +35,9 @@ WHITE, BROWN, BLACK, RED = (0.95, 0.95, 0.93), (0.28, 0.17, 0.10), (0.02, 0.02, 
 class HeadSystem(BodySystem):
     """See `BodySystem`."""
 
-    def __init__(self, body: Body, q: Array | None = None, *, ride: Callable[[float], Array] | None = None, **rest: Any):
+    def __init__(
+        self, body: Body, q: Array | None = None, *, ride: Callable[[float], Array] | None = None, **rest: Any
+    ):
         """ride: acceleration of the base [m/s²] (3,) at a time [s]."""
         self.ride = ride
         super().__init__(body, q, **{"cameras": HEAD_CAMERAS, "ground": None} | rest)

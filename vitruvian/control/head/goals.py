@@ -2,6 +2,7 @@
 
 `Still`   one orientation.
 `Turns`   orientations at times; between them slerp with a bell-shaped rate, r' = 1 - cos(2 π t).
+`Sampled` orientations at even times, with slerp in between: a measured head.
 `Steered` sensorimotor control after any goal: a wanted velocity towards where the goal will be d seconds later,
           x' = (x_d(t + d) - x(t))/d, from where the head really is.
 
@@ -62,6 +63,19 @@ class Turns:
             return np.asarray(self.orientations[0])
         share = np.clip(1.0 - (self.times[k] - time) / self.lasting, 0.0, 1.0)
         return between(self.orientations[k - 1], self.orientations[k], bell(float(share)))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Orientations (n, 3, 3), one every `period` [s]; before and after, the first and last."""
+
+    orientations: Array
+    period: float
+
+    def wanted(self, time: float) -> Array:
+        at = min(max(time / self.period, 0.0), len(self.orientations) - 1.0)
+        k = min(int(at), len(self.orientations) - 2)
+        return between(self.orientations[k], self.orientations[k + 1], at - k)
 
 
 @dataclass(frozen=True)

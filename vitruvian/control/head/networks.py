@@ -2,8 +2,8 @@
 
     x = (vector part of the head's quaternion in the base, gravity in the base / 9.81),   y_k = tanh(b_k + W_k y_{k-1}),
 
-the last layer without tanh, its result cut to 0..1. Lee's have the quaternion alone (3-20-40-72): upright only. Ours get
-gravity as well, so that a head that lies down stays held. `training` makes them.
+the last layer without tanh, its result cut to 0..1. Lee's have the quaternion alone (3-20-40-72): upright only. Ours
+get gravity as well, so that a head that lies down stays held. `training` makes them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def quaternion_vector(head: Array) -> Array:
 
 
 def shipped(name: str, muscles: tuple[str, ...]) -> HeadNetworks:
-    """The networks that come with the package: "neck" (ours) or "thesis"; muscles: of the body that they shall drive."""
+    """The package's own networks: "neck" (ours) or "thesis"; muscles: of the body that they shall drive."""
     found = HeadNetworks.load(Path(str(files("vitruvian.control.head") / "weights" / f"{name}.npz")))
     if found.muscles != muscles:
         raise InputError(f"the head's networks '{name}' are for other muscles; train them anew: vitruvian train {name}")

@@ -94,8 +94,10 @@ class HeadStatics:
         tone = np.clip(mine - found.activation, 0.0, 1.0)
         inside = np.flatnonzero((tone > ROOM) & (tone < 1.0 - ROOM))
         dense = at.map.dense()
-        tone[inside] -= np.linalg.lstsq(dense[:, inside], dense @ tone, rcond=None)[0]  # what the solve left
-        return np.clip(tone, 0.0, 1.0)
+        for _ in range(3):  # take back what the solve left
+            tone[inside] -= np.linalg.lstsq(dense[:, inside], dense @ tone, rcond=None)[0]
+            np.clip(tone, 0.0, 1.0, out=tone)
+        return tone
 
     def gravity_now(self, q: Array) -> Array:
         """Gravity (3,) in the base's axes, in parts of 9.81 m/s²."""

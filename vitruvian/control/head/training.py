@@ -1,4 +1,4 @@
-"""Training of the head's networks: solve pose and tone at many poses, fit networks to the answers, say how good they are.
+"""Training of the head's networks: solve pose and tone at many poses, fit networks to them, say how good they are.
 
 Poses are drawn evenly from the rotations that the neck reaches (`RANGE`), gravity evenly from all directions; a pose
 that the neck or its muscles cannot hold is left out. Learner: scikit-learn's MLPRegressor (an optional dependency:
@@ -99,11 +99,11 @@ def fit(
         from sklearn.neural_network import MLPRegressor
     except ImportError:
         raise InputError('training needs scikit-learn: pip install "vitruvian[train]"') from None
-    n = int(round((1.0 - HELD_OUT) * len(samples.x)))
+    n = round((1.0 - HELD_OUT) * len(samples.x))
 
     def trained(x: Array, y: Array) -> Network:
         learner = MLPRegressor(
-            hidden_layer_sizes=hidden, activation="tanh", solver="adam", alpha=1e-6, batch_size=200, learning_rate_init=3e-3,
+            hidden_layer_sizes=hidden, activation="tanh", solver="adam", alpha=1e-6, batch_size=200,
             max_iter=epochs, tol=0.0, n_iter_no_change=epochs, random_state=seed,
         )  # fmt: skip
         for rate, more in ((3e-3, epochs // 2), (1e-3, epochs // 4), (2e-4, epochs // 4)):
@@ -118,7 +118,7 @@ def fit(
 def quality(networks: HeadNetworks, samples: Samples, body: Body, most: int = 300) -> Quality:
     """At the samples that were held out, at most so many."""
     statics = HeadStatics(body)
-    first = int(round((1.0 - HELD_OUT) * len(samples.x)))
+    first = round((1.0 - HELD_OUT) * len(samples.x))
     picked = np.arange(first, min(len(samples.x), first + most))
     given, stiff = networks.pose(samples.x[picked]), networks.tone(samples.x[picked, :3])
     off, needed, left = [], [], []
