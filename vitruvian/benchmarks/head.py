@@ -5,6 +5,9 @@ Lee's neck ran at a tenth of real time with steps of 1 ms (2008, 4.1); his expli
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from vitruvian.anatomy import neck
@@ -25,11 +28,16 @@ def _world(kind: str, substeps: int) -> World:
     return World(system, control, substeps=substeps)
 
 
+def _frame(world: World) -> None:
+    for _ in range(world.substeps):
+        world.step()
+
+
 @timing
 def controlled_neck() -> Timing:
     """A frame of 1/60 s of a head held by networks and reflex, implicit steps of 8.3 ms, beside steps of 1 ms."""
     worlds = {"thesis": _world("thesis", 2), "own neck": _world("body", 2), "thesis, 1 ms": _world("thesis", 17)}
-    runs = {name: (lambda w=w: [w.step() for _ in range(w.substeps)]) for name, w in worlds.items()}
+    runs: dict[str, Callable[[], object]] = {name: partial(_frame, w) for name, w in worlds.items()}
     for run in runs.values():
         run()
     found = interleaved(runs, repeats=15, least_seconds=0.05)

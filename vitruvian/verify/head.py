@@ -31,7 +31,7 @@ def _necks() -> dict[str, tuple[Body, HeadStatics]]:
 
 def _poses(statics: HeadStatics, count: int, seed: int) -> list[tuple[Array, Array, Array]]:
     """Head (3, 3), coordinates (n_q,) and gravity (3,) of poses that the neck reaches."""
-    out = []
+    out: list[tuple[Array, Array, Array]] = []
     for turn, gravity in zip(*draw(np.random.default_rng(seed), 10 * count)):
         head = exp_so3(turn)
         angles, off = statics.chain.solve(head)
@@ -49,7 +49,7 @@ def setpoints_reach_the_pose() -> Finding:
         for head, q, _ in _poses(statics, POSES, 1):
             poses = bone_poses(s, q)
             now = poses[statics.chain.base, :3, :3].T @ poses[s.index("Sku"), :3, :3]
-            off.append(np.linalg.norm(log_so3(head.T @ now)))
+            off.append(float(np.linalg.norm(log_so3(head.T @ now))))
     return Finding.error(worst(off), 1e-6, "rad", f"{2 * POSES} poses, both necks, measured on the bones")
 
 
@@ -68,7 +68,7 @@ def setpoints_are_the_least() -> Finding:
             J[:, k] = log_so3(chain.orientation(y + step) @ chain.orientation(y - step).T) / 2e-6
         gradient = y / chain.reach**2
         left = gradient - J.T @ np.linalg.lstsq(J.T, gradient, rcond=None)[0]
-        off.append(np.linalg.norm(left) / np.linalg.norm(gradient))
+        off.append(float(np.linalg.norm(left) / np.linalg.norm(gradient)))
     return Finding.error(worst(off), 1e-5, "", f"{POSES} poses; J by finite differences")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,11 +54,11 @@ class HeadNetworks:
         return self.pose(np.concatenate([h, gravity])), self.tone(h)
 
     def save(self, path: Path) -> None:
-        arrays = {}
+        arrays: dict[str, Any] = {"muscles": np.array(self.muscles)}
         for name, net in (("pose", self.pose), ("tone", self.tone)):
             for k, (W, b) in enumerate(zip(net.weights, net.biases)):
                 arrays[f"{name}_w{k}"], arrays[f"{name}_b{k}"] = W.astype(np.float32), b.astype(np.float32)
-        np.savez_compressed(path, muscles=np.array(self.muscles), **arrays)
+        np.savez_compressed(path, **arrays)
 
     @classmethod
     def load(cls, path: Path) -> HeadNetworks:
