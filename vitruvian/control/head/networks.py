@@ -77,9 +77,14 @@ def quaternion_vector(head: Array) -> Array:
     return np.asarray(q[1:] if q[0] >= 0 else -q[1:])
 
 
+def place(name: str) -> Path:
+    """Where the package keeps its networks."""
+    return Path(str(files("vitruvian.control.head") / "weights" / f"{name}.npz"))
+
+
 def shipped(name: str, muscles: tuple[str, ...]) -> HeadNetworks:
     """The package's own networks: "neck" (ours) or "thesis"; muscles: of the body that they shall drive."""
-    found = HeadNetworks.load(Path(str(files("vitruvian.control.head") / "weights" / f"{name}.npz")))
+    found = HeadNetworks.load(place(name))
     if found.muscles != muscles:
         raise InputError(f"the head's networks '{name}' are for other muscles; train them anew: vitruvian train {name}")
     return found

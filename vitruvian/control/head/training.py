@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian import swarm
-from vitruvian.anatomy import Body
+from vitruvian.anatomy import Body, neck
 from vitruvian.control.head.networks import HeadNetworks, Network, quaternion_vector
 from vitruvian.control.head.setpoint import NeckChain
 from vitruvian.control.head.solutions import HeadStatics
@@ -79,11 +79,17 @@ def _solved(body: Callable[[], Body], seed: int, count: int) -> Samples:
 
 
 def solve_samples(
-    body: Callable[[], Body], count: int, *, seed: int = 0, processes: int | None = None, scheduler: str | None = None
+    body: Callable[[], Body],
+    count: int,
+    *,
+    seed: int = 0,
+    processes: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Samples:
     """About `count` solved poses; body: a function that makes the body, so that workers can."""
     items = [(body, 1000 * seed + k, min(CHUNK, count - k * CHUNK)) for k in range(-(-count // CHUNK))]
-    parts = swarm.map(_chunk, items, processes=processes, scheduler=scheduler)
+    parts = swarm.map(_chunk, items, processes=processes, scheduler=scheduler, progress=progress)
     return Samples(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("x", "angles", "pose", "tone")))
 
 
@@ -137,6 +143,17 @@ def quality(networks: HeadNetworks, samples: Samples, body: Body, most: int = 30
         needed_rms=_rms(np.array(needed)),
         tone_torque_rms=_rms(np.array(left)),
     )
+
+
+def thesis_neck() -> Body:
+    return neck(muscles="thesis")
+
+
+# body and sizes of the hidden layers
+NETWORKS: dict[str, tuple[Callable[[], Body], tuple[int, int]]] = {
+    "neck": (neck, (64, 128)),
+    "thesis": (thesis_neck, (32, 64)),
+}
 
 
 def _rms(x: Array) -> float:
