@@ -218,7 +218,15 @@ def _muscles(
             local = p.position - kept[base].joint
             points.append((owner, local - under[owner][0] if owner in under else local))
         cylinders = [
-            Cylinder(w.segment, w.bone, tuple(w.centre - kept[w.bone].joint), tuple(w.axis), tuple(w.side), w.radius)
+            Cylinder(
+                w.segment,
+                w.bone,
+                tuple(w.centre - kept[w.bone].joint),
+                tuple(w.axis),
+                tuple(w.side),
+                w.radius,
+                w.slips,
+            )
             for w in m.wraps
         ]
         rows.append((m, points, cylinders))

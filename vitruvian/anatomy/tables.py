@@ -60,6 +60,7 @@ class WrapRow:
     axis: Array  # the path turns about it, right-handed
     side: Array  # from the axis to where the path passes
     radius: float  # [m]
+    slips: bool  # lets go of a line on the wrong side of its axis; else a groove or sheath holds the tendon
 
 
 @dataclass(frozen=True)
@@ -337,6 +338,7 @@ def _wraps(muscles: set[str]) -> dict[str, tuple[WrapRow, ...]]:
             _numbers(r, what, "axis_x", "axis_y", "axis_z"),
             _numbers(r, what, "side_x", "side_y", "side_z"),
             float(_numbers(r, what, "radius_mm")[0]) * MM,
+            r["slips"] == "yes",
         )
         out[r["muscle_id"]] = (*out.get(r["muscle_id"], ()), row)
     return out

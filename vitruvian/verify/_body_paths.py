@@ -76,8 +76,11 @@ def _clearance() -> Clearance:
 
 @lru_cache(maxsize=16)
 def arms_over(name: str) -> Array:
+    return sweep(_body(), name)
+
+
+def sweep(body: Body, name: str) -> Array:
     """Moment arms [m] of all muscles over a sweep, + for its movement, shape (n_angles, n_muscles)."""
-    body = _body()
     bone, axis, angles, table = SWEEPS[name]
     if bone == "head":  # the neck bends evenly: by the difference of lengths
         ends = [
@@ -139,8 +142,7 @@ def moment_arms_lie_in_published_bands() -> Finding:
     """Moment arms over the joints' ranges lie within published bands, from neck to ankle."""
     out, offs = [], [0.0]
     for row in read_csv("moment_arm_bands.csv"):
-        low, high = float(row["low_mm"]), float(row["high_mm"])
-        low, high = (low, high * TALLER) if high > 0 else (low * TALLER, high)
+        low, high = band(row)
         for name, arm in _rows(row):
             off = max(low - 1e3 * arm.min(), 1e3 * arm.max() - high)
             offs.append(off)
@@ -203,6 +205,12 @@ def balanced_extension(body: Body, table: dict) -> float:
     bounds = [(0.0, 1.0)] * R.shape[1] + [(0.0, None)]
     found = linprog(cost, A_eq=np.column_stack([R, -load]), b_eq=np.zeros(len(rows)), bounds=bounds)
     return float(found.x[-1]) if found.status == 0 else 0.0
+
+
+def band(row: dict[str, str]) -> tuple[float, float]:
+    """A published band [mm], for a body as tall as ours."""
+    low, high = float(row["low_mm"]), float(row["high_mm"])
+    return (low, high * TALLER) if high > 0 else (low * TALLER, high)
 
 
 def _rows(row: dict[str, str]) -> list[tuple[str, Array]]:
