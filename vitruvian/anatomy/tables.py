@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from importlib.resources import files
 
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle.elements import SPECIFIC_TENSION
 
 Array = np.ndarray
 PARAMETERS = ("corrected", "printed")
@@ -294,11 +296,8 @@ def _lay_on_bones(muscles: list[dict], points: list[dict]) -> list[dict]:
     """Add the missing muscles to `muscles`; the points of all, moved, dropped and added as path_points.csv says.
 
     A row names a point of the corrected path by its order there; `before` and `after` add a point next to it."""
-    scale = {r["muscle_id"]: r for r in _read("path_strengths.csv")}
-    for r in muscles:
-        if r["muscle_id"] in scale or r["name"] in scale:
-            r["strength"] = scale.get(r["muscle_id"], scale.get(r["name"], r))["strength"]
     muscles += [{**r, "passive": "1"} for r in _read("added_muscles.csv")]
+    _strengths(muscles)
     points = [*points, *_read("added_muscle_points.csv")]
     paths: dict[str, list[dict]] = {}
     for p in points:
@@ -323,6 +322,18 @@ def _lay_on_bones(muscles: list[dict], points: list[dict]) -> list[dict]:
         else:
             raise InputError(f"{what}: action '{r['action']}' is not set, drop, before or after")
     return [p for path in paths.values() for p in path]
+
+
+def _strengths(muscles: list[dict]) -> None:
+    """Strength factors of path_strengths.csv: as given, or from a published force that lines share by their areas."""
+    for row in _read("path_strengths.csv"):
+        own = [r for r in muscles if fnmatch(r["muscle_id"], row["muscles"]) or r["name"] == row["muscles"]]
+        if not own or bool(row["strength"]) == bool(row["force_N"]):
+            raise InputError(f"path_strengths.csv: {row['muscles']} names no muscle, or not one of strength and force")
+        area = sum(float(r["pcsa_mm2"]) for r in own) * MM**2
+        factor = row["strength"] or str(float(row["force_N"]) / (SPECIFIC_TENSION * area))
+        for r in own:
+            r["strength"] = factor
 
 
 def _wraps(muscles: set[str]) -> dict[str, tuple[WrapRow, ...]]:
