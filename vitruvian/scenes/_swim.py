@@ -73,7 +73,7 @@ QUALITIES: dict[str, dict[str, Any]] = {
 
 def swimmer(parameters: Settings) -> tuple[Body, BoundSkin]:
     """A human whose trunk is as dense as flesh, and his skin with the lungs asked for."""
-    body = stronger(human(paths="documents", stops="soft"), parameters.get("strength", 1.0))
+    body = stronger(human(), parameters.get("strength", 1.0))
     skin = bound_skin(body, triangles=int(parameters["triangles"]))
     body = balanced(body, skin)
     return body, breathing_skin(body, skin, parameters["lungs"])
