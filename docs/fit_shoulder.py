@@ -4,13 +4,14 @@
 
 A candidate keeps the muscle's own ends and points on the humerus. It is judged by how deep it runs in bone (ten poses
 of the claim, and the strokes' courses), by how far its moment arms leave `moment_arm_bands.csv`, and by how fast they
-change along the four strokes. The best are printed, worst figures beside them; what is kept goes into `make_paths.py`.
+change along the four strokes. The best are printed with these figures; what is kept goes into `path_decisions.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,9 +35,12 @@ class Candidate:
     cylinder: Cylinder | None  # centre in the world frame of the default pose [m]
 
     def text(self) -> str:
-        out = [f"via {tuple(round(1e3 * x, 1) for x in v)}" for v in self.vias]
+        out = [f"via {tuple(round(1e3 * float(x), 1) for x in v)}" for v in self.vias]
         if (c := self.cylinder) is not None:
-            places = (tuple(round(1e3 * x, 1) for x in c.centre), *(tuple(np.round(v, 3)) for v in (c.axis, c.side)))
+            places = (
+                tuple(round(1e3 * float(x), 1) for x in c.centre),
+                *(tuple(np.round(v, 3)) for v in (c.axis, c.side)),
+            )
             out.append(f"cylinder {c.bone} {places} r {1e3 * c.radius:.1f} slips {c.slips}")
         return "; ".join(out)
 
@@ -80,7 +84,7 @@ class Trial:
         return builder.build()
 
     def judge(self, candidates: list[Candidate]) -> np.ndarray:
-        """Depth beyond 3 mm summed over poses [mm], arms beyond their bands [mm], change of arms [m/rad²], shape (n + 1, 3)."""
+        """Depth beyond 3 mm summed over poses [mm], arms beyond bands [mm], change of arms [m/rad²], (n + 1, 3)."""
         body = replace(self.body, muscles=self.model(candidates))
         out = np.zeros((len(candidates) + 1, 3))
         index = {n: i for i, n in enumerate(body.muscles.names)}
@@ -114,7 +118,7 @@ class Trial:
                 poses, screws = world_twists(s, q)
                 arms.append(moment_arms(body.muscles, poses, screws)[1].dense()[:, mine])
                 way.append(poses[s.index("Hu_l"), :3, :3])
-            turned = [np.arccos(np.clip((np.trace(a.T @ b) - 1) / 2, -1, 1)) for a, b in zip(way, way[1:])]
+            turned = [np.arccos(np.clip((np.trace(a.T @ b) - 1) / 2, -1, 1)) for a, b in pairwise(way)]
             rate = np.abs(np.diff(arms, axis=0)).max(axis=2) / np.maximum(turned, 3e-3)[:, None]
             out = np.maximum(out, rate.max(axis=0))
         return out

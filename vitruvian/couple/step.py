@@ -321,8 +321,8 @@ def _add_stiffness(tree, code, G, v0, nv, h, k, matrix):
         for b in range(nv):
             column = tree.place[v0 + b]
             if 0 <= column <= row:
-                matrix[row, column] += h * h * (
-                    G[0, a] * k[0] * G[0, b] + G[1, a] * k[1] * G[1, b] + G[2, a] * k[2] * G[2, b]
+                matrix[row, column] += (
+                    h * h * (G[0, a] * k[0] * G[0, b] + G[1, a] * k[1] * G[1, b] + G[2, a] * k[2] * G[2, b])
                 )
 
 

@@ -17,7 +17,7 @@ from vitruvian.anatomy.surfaces.clearance import Clearance
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.control import HANGING, pose
 from vitruvian.muscle import lengths, moment_arms, tension
-from vitruvian.skeleton import bone_poses, integrate, world_twists
+from vitruvian.skeleton import bone_poses, world_twists
 from vitruvian.verify.book import Finding, claim
 
 Array = np.ndarray
@@ -153,32 +153,6 @@ def moment_arms_lie_in_published_bands() -> Finding:
     return Finding.error(
         float(np.max(offs)), 0.0, "mm", f"{len(offs) - 1} muscles; outside: {'; '.join(out) or 'none'}"
     )
-
-
-@claim
-def paths_do_not_jump() -> Finding:
-    """No path jumps along random ways through the ranges of all limb joints (two thirds of the shoulder's)."""
-    body = _body()
-    s, m = body.skeleton, body.muscles
-    rng, steps = np.random.default_rng(0), 200
-    limbs = [
-        i
-        for b in ("Hu_l", "Ul_l", "Rad_l", "Ha_l", "Fe_l", "Tfp_l", "Fo_l")
-        for i in range(*s.v_slice(b).indices(s.n_v))
-    ]
-    share = np.where(s.dof_bone[limbs] == s.index("Hu_l"), 0.67, 0.9)  # its extremes together are out of reach
-    worst, where = 0.0, ""
-    for _ in range(24):
-        ends = np.zeros((2, s.n_v))
-        ends[:, limbs] = share * rng.uniform(s.forces.low[limbs], s.forces.high[limbs], (2, len(limbs)))
-        ways = [ends[0] + t * (ends[1] - ends[0]) for t in np.linspace(0.0, 1.0, steps + 1)]
-        length = np.array([lengths(m, bone_poses(s, integrate(s, body.default_q, w))) for w in ways])
-        bend = np.abs(np.diff(length, 2, axis=0))
-        off = bend.max(axis=0)
-        k = int(np.argmax(off))
-        if off[k] > worst:
-            worst, where = float(off[k]), m.names[k]
-    return Finding.error(worst, 2e-3, "m", f"second difference over 1/200 of 24 ways, worst {where}")
 
 
 @claim
