@@ -94,7 +94,6 @@ class CoordinateRow:
     damping: float  # [N m s/rad]
     neutral: float  # [rad]
     stop_stiffness: float  # [N m/rad] beyond the range
-    soft_stop_stiffness: float  # [N m/rad] likewise, of soft stops
     driven: bool  # by muscles; else passive (sternum, cartilages)
     positive_sense: str
 
@@ -389,10 +388,7 @@ def _coordinates(neutral: float) -> dict[str, tuple[CoordinateRow, ...]]:
     for r in _read("joints.csv"):
         what = f"joint of '{r['bone']}'"
         low, high, zero = np.radians(_numbers(r, what, "low_deg", "high_deg", "neutral_deg"))
-        k, d, stop, soft = _numbers(
-            r, what, "stiffness_Nm_per_rad", "damping_Nms_per_rad", "stop_stiffness_Nm_per_rad",
-            "soft_stop_stiffness_Nm_per_rad",
-        )  # fmt: skip
+        k, d, stop = _numbers(r, what, "stiffness_Nm_per_rad", "damping_Nms_per_rad", "stop_stiffness_Nm_per_rad")
         row = CoordinateRow(
             r["bone"],
             r["coordinate"],
@@ -402,7 +398,6 @@ def _coordinates(neutral: float) -> dict[str, tuple[CoordinateRow, ...]]:
             float(d),
             neutral * float(zero),
             float(stop),
-            float(soft),
             r["kind"] == "driven",
             r["positive_sense"],
         )
