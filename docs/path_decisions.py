@@ -143,7 +143,7 @@ WRAPS = [
         )
     ),
     *(
-        (m, k, "Fe", GROOVE, KNEE, FRONT, 42.8, "femoral groove under the quadriceps")
+        (m, k, "Fe", GROOVE, KNEE, FRONT, 48, "femoral groove under the quadriceps")
         for m, k in (("rectus_femoris_01", 0), ("vastus_01", 0), ("vastus_02", 1), ("vastus_03", 1))
     ),
     *(

@@ -19,8 +19,7 @@ from vitruvian.couple import (
 )
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder, energy, integrate, joints, mass_matrix
-from vitruvian.skeleton.passive import beyond_range
+from vitruvian.skeleton import Inertia, SkeletonBuilder, beyond_range, energy, integrate, joints, mass_matrix
 
 H = 0.002
 

@@ -15,7 +15,7 @@ length S and the excess E = W - S,
 which is C² at lift-off; E₀ = 0.004 R, 0.1 mm for a knee. An end that comes near the axis makes the cylinder of radius R
 give way smoothly, which counts in dW too (∂W/∂r = θ p/W):
 
-    r = (R⁻ⁿ + (0.97 d₁)⁻ⁿ + (0.97 d₂)⁻ⁿ)^(-1/n),   n = 10.
+    r = (R⁻ⁿ + (0.97 d₁)⁻ⁿ + (0.97 d₂)⁻ⁿ)^(-1/n),   n = 14.
 
 No pose makes a path jump, for the excess fades to nothing (times 1 - u³ (10 - 15 u + 6 u²)) before the way round the
 other side would be as near. Two kinds do so differently; ψ is the angle from end to end, counter-clockwise, and
@@ -45,7 +45,7 @@ from vitruvian.errors import InputError
 Array = np.ndarray
 SOFT = 0.004  # E₀ over the radius
 GIVE = 0.97  # of an end's distance from the axis, beyond which a cylinder gives way
-SHARP = 10.0  # n: how suddenly it does
+SHARP = 14.0  # n: how suddenly it does
 LEAVES = np.radians(135.0)  # angle of contact beyond which even a held path slips off
 ARC = 6  # points that are drawn for a segment with a cylinder, beside its ends
 TURN, RISE = 0, 1
