@@ -44,8 +44,10 @@ from vitruvian.skeleton import (
 )
 from vitruvian.verify._body_contact import (
     a_jumper_flies_a_parabola,
+    a_jumper_stands_again,
     a_push_is_balanced,
     a_squat_needs_no_hand,
+    a_walk_goes_on_for_three_seconds,
     books_of_a_fall_close,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
@@ -75,8 +77,10 @@ from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
     "a_jumper_flies_a_parabola",
+    "a_jumper_stands_again",
     "a_push_is_balanced",
     "a_squat_needs_no_hand",
+    "a_walk_goes_on_for_three_seconds",
     "books_of_a_fall_close",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",

@@ -53,9 +53,9 @@ class Follow:
 @dataclass(frozen=True)
 class Jump:
     """Follow a motion that jumps. From `pushes` [s] on it pushes off with a given acceleration, until the centre of
-    mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles under
-    the capture point, which is all that a body in flight can do. The time of flight is what it is: joints are led so as to be at the motion's pose
-    of `lands` [s] when the soles meet the ground, and go on from there."""
+    mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles
+    under the capture point, which is all that a body in flight can do. The time of flight is what it is: joints are led
+    so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from there."""
 
     body: Body
     motion: Motion
