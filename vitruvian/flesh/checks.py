@@ -98,10 +98,15 @@ def check_loads(model: FleshModel, loads: Loads) -> None:
         if not np.all((loads.activation >= -OVER) & (loads.activation <= 1.0 + OVER)):
             wrong = loads.activation[~((loads.activation >= -OVER) & (loads.activation <= 1.0 + OVER))][0]
             raise InputError(f"flesh: activation must lie between 0 and 1, got {wrong}")
-    if not isinstance(loads.contacts, (list, tuple)):
-        raise InputError(f"flesh: contacts must be a list or tuple of Contact, not {type(loads.contacts).__name__}")
+    for name, kind in (("contacts", "Contact"), ("pressures", "Pressure")):
+        if not isinstance(getattr(loads, name), (list, tuple)):
+            found = type(getattr(loads, name)).__name__
+            raise InputError(f"flesh: {name} must be a list or tuple of {kind}, not {found}")
     for contact in loads.contacts:
         check_embedding(model, "the surface of a contact", contact.surface.embedding)
+    for pressing in loads.pressures:
+        if (points := getattr(pressing, "embedding", None)) is not None:
+            check_embedding(model, "the skin of a pressure", points)
     own = getattr(loads.self_contact, "embedding", None)
     if own is not None:
         check_embedding(model, "self_contact", own)

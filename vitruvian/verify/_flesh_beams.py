@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import diags
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import eigsh, spsolve
 
 from vitruvian.flesh import (
     FleshSolver,
     Loads,
+    Material,
     Settings,
     box_lattice,
     build_flesh,
     mooney_rivlin_from_moduli,
     rest_state,
+    tangent,
 )
 from vitruvian.verify._flesh_common import (
     TIGHT,
     end_shares,
     free_stiffness,
+    materials,
 )
 from vitruvian.verify.book import Finding, claim, worst
 
@@ -96,6 +99,70 @@ def cantilever_nu_0_49() -> Finding:
 def cantilever_nu_0_499() -> Finding:
     """The same at ν = 0.499."""
     return _cantilever(0.499)
+
+
+def _pure_bending_ratio(material: Material, thick: int, *, plane: bool) -> float:
+    """Energy of a beam `thick` cells across on the exact bending field over theory's; plane: in plane strain."""
+    h, count = 0.01, 6
+    lattice = box_lattice((count, thick, thick), h, origin=(-0.5 * count * h, -0.5 * thick * h, -0.5 * thick * h))
+    model = build_flesh(lattice, material)
+    nu, young, side = material.poisson_ratio, material.young_modulus, thick * h
+    x, y, z = lattice.nodes.T
+    across = 0.0 if plane else nu
+    thinner = nu / (1.0 - nu) if plane else nu
+    u = np.stack([x * y, -0.5 * x**2 - 0.5 * thinner * y**2 + 0.5 * across * z**2, -across * y * z], axis=1).ravel()
+    stored = 0.5 * float(u @ (tangent(model, rest_state(model)) @ u))
+    return stored / (0.5 * young / (1.0 - nu**2 if plane else 1.0) * side**4 / 12.0 * count * h)
+
+
+@claim
+def two_cells_bend_right_in_every_material() -> Finding:
+    """Energy of beams two cells across in pure bending over theory's, worst of four materials and three ν, free ones
+    and in plane strain."""
+    ratios = [
+        _pure_bending_ratio(material, 2, plane=plane)
+        for poisson in (0.2, 0.3, 0.49)
+        for material in materials(1e6, poisson)
+        for plane in (False, True)
+    ]
+    return Finding(worst(ratios, 1.0), 1.0, 1e-3, detail=f"{len(ratios)} beams, off by {abs(worst(ratios, 1.0) - 1):.1e}")
+
+
+def _plane_strain_tip(material: Material, thick: int) -> float:
+    """Tip of a 10:1 cantilever in plane strain, root plane but free to thin, over Timoshenko's."""
+    side = 0.04
+    h, length = side / thick, 10 * side
+    lattice = box_lattice((thick, 1, 10 * thick), h)
+    nodes = lattice.nodes
+    root = nodes[:, 2] < 1e-9
+    middle = root & (np.abs(nodes[:, 0] - side / 2) < 1e-9)
+    held = np.stack([middle, np.ones(len(nodes), bool), root], axis=1)
+    model = build_flesh(lattice, material, fixed=held)
+    load = 1e-4 * h / side  # as for a beam as wide as thick
+    force = np.zeros_like(nodes)
+    force[:, 0] = load * end_shares(nodes, length)
+    free = ~held.ravel()
+    moved = np.zeros(nodes.size)
+    moved[free] = spsolve(free_stiffness(model), force.ravel()[free])
+    tip = moved.reshape(-1, 3)[nodes[:, 2] > length - 1e-9, 0].mean()
+    stiff = material.young_modulus / (1.0 - material.poisson_ratio**2) * h * side**3 / 12.0
+    shear = load * length / (5.0 / 6.0 * material.shear_modulus * h * side)
+    return float(tip / (load * length**3 / (3.0 * stiff) + shear))
+
+
+@claim
+def cantilever_in_plane_strain() -> Finding:
+    """Tip of a 10:1 cantilever in plane strain over Timoshenko's, worst of four materials, ν 0.3 and 0.49, two and four
+    cells across."""
+    ratios, detail = [], []
+    for poisson in (0.3, 0.49):
+        for material in materials(1e6, poisson):
+            if material.mu_venant and poisson > 0.4:
+                continue
+            two, four = (_plane_strain_tip(material, n) for n in (2, 4))
+            ratios += [two, four]
+            detail.append(f"{material.name} {poisson}: {two:.4f}, {four:.4f}")
+    return Finding(worst(ratios, 1.0), 1.0, 0.015, detail="; ".join(detail))
 
 
 @claim

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from vitruvian.flesh.elasticity import MaterialElasticity, element_moduli
 from vitruvian.flesh.elements import Strained
 from vitruvian.flesh.embedding import times_vectors
-from vitruvian.flesh.lattice.bending import strain_points
+from vitruvian.flesh.lattice.bending import strain_points, uneven_volume
 from vitruvian.flesh.lattice.forces import cell_forces
 from vitruvian.flesh.lattice.ghost import ghost_blocks
 from vitruvian.flesh.lattice.kernels import pressure_forces, volume_rates
@@ -53,10 +53,12 @@ class CellElasticity(MaterialElasticity):
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
-        cells = (self.element_nodes, *self._points, self.volume, self.moduli)
-        secant_forces(start, x, pressure, activation, cells, *self._order(), self.muscles.kernel(), force, jbar)
+        secant_forces(start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar)
         force -= times_vectors(self.ghost, 0.5 * (start + x))
         return Strained([], jbar, self.volumetric(pressure, jbar)[0])
+
+    def summed(self) -> tuple[Array, ...]:
+        return self.element_nodes, *self._points, self.volume, self.moduli
 
     @cached_property
     def _points(self) -> tuple[Array, Array]:
@@ -88,18 +90,18 @@ class CellElasticity(MaterialElasticity):
 def cell_elasticity(
     lattice: Lattice, materials: Sequence[Material], which: Array, muscles: MuscleFibres, pattern: Pattern
 ) -> CellElasticity:
-    shear, poisson = (
-        np.array([getattr(m, name) for m in materials])[which] for name in ("shear_modulus", "poisson_ratio")
-    )
+    shear = np.array([m.shear_modulus for m in materials])[which]
+    moduli = element_moduli(materials, which)
+    moduli[:, 6] = np.array([uneven_volume(m) for m in materials])[which]
     ghost = ghost_blocks(lattice, shear, pattern)
     return CellElasticity(
         element_nodes=lattice.cell_nodes,
         volume=lattice.volume,
-        moduli=element_moduli(materials, which),
+        moduli=moduli,
         muscles=muscles,
         pattern=pattern,
         spacing=lattice.spacing,
-        strain_points=strain_points(lattice.points, poisson),
+        strain_points=strain_points(lattice.points),
         steady=ghost,
         ghost=block_matrix(pattern, ghost),
     )
