@@ -105,7 +105,9 @@ def test_faces_of_a_skin_must_name_its_vertices(model):
 def test_loads_are_checked_by_name(model, word, loads, solve):
     state, solver = rest_state(model), FleshSolver(model)
     with pytest.raises(InputError, match=word):
-        solver.equilibrium(state, Loads(**loads)) if solve == "equilibrium" else solver.step(state, Loads(**loads), 0.01)
+        solver.equilibrium(state, Loads(**loads)) if solve == "equilibrium" else solver.step(
+            state, Loads(**loads), 0.01
+        )
 
 
 def test_a_force_may_be_a_list(model):
@@ -128,7 +130,10 @@ def test_a_skin_of_another_body_is_refused(model):
 def test_a_state_of_another_model_is_refused(model, name):
     arrays = {n: getattr(rest_state(model), n) for n in ("x", "v", "pressure")}
     arrays[name] = arrays[name][1:]
-    for solve in (lambda s: FleshSolver(model).step(s, Loads(), 0.01), lambda s: FleshSolver(model).equilibrium(s, Loads())):
+    for solve in (
+        lambda s: FleshSolver(model).step(s, Loads(), 0.01),
+        lambda s: FleshSolver(model).equilibrium(s, Loads()),
+    ):
         with pytest.raises(InputError, match=rf"state\.{name} must be"):
             solve(FleshState(**arrays, push=np.zeros((27, 3))))
 

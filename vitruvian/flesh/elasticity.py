@@ -96,17 +96,13 @@ class PointElasticity(MaterialElasticity):
 
     def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
-        point_forces(
-            x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, energy, jbar
-        )
+        point_forces(x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, energy, jbar)
         gap, volumetric = self.volumetric(pressure, jbar)
         return Strained([float(np.sum(energy)), volumetric], jbar, gap)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
-        secant_forces(
-            start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar
-        )
+        secant_forces(start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar)
         return Strained([], jbar, self.volumetric(pressure, jbar)[0])
 
     def stiffness(

@@ -16,13 +16,12 @@ import numpy as np
 from vitruvian.errors import Diverged
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.multigrid import Multigrid, multigrid_pays
 from vitruvian.flesh.pairs import couple, no_pairs
 from vitruvian.flesh.potential import Evaluation, Potential, norm
 from vitruvian.flesh.settings import Settings, SolveReport
 
 FINEST = 0.01  # of linear solves
-MULTIGRID_PAYS = 50_000  # nodes from which it does
 SLOW = 0.35  # volumes that fall by less than this in two updates of the pressures ask for a larger γ
 HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
@@ -43,7 +42,7 @@ class Newton:
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
-        wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
+        wanted = multigrid_pays(pattern, _holding(model)) if settings.multigrid is None else settings.multigrid
         coarser = model.elements.coarser() if wanted else ()
         self.multigrid = (
             Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, model.fixed)
@@ -285,3 +284,10 @@ class Newton:
             return False
         move = alpha * self.step
         return potential.leave_out(now, potential.evaluate(x + move, pressure), move, wedged=True)
+
+
+def _holding(model: FleshModel) -> np.ndarray:
+    """Nodes that are held or tied to bone, shape (n_nodes,)."""
+    held = model.fixed.any(axis=1)
+    held[model.attachments.embedding.nodes.ravel()] = True
+    return held

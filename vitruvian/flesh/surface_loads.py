@@ -2,10 +2,11 @@
 
     gravity    f = m g                                     on the nodes
     traction   f = ∫ W t dA over the rest skin             keeps its direction (dead load)
-    pressure   f = −Σ triangles p a/3 on each corner       a: area vector of the deformed triangle, so p stays normal
+    pressure   f = −Σ triangles p a ∫ W                    a: area vector of the deformed triangle, so p stays normal
 
-A skin is triangles over points that ride in the elements (`embed`): the elements' own surface, or any surface in a cut
-cell. A solve holds the forces of pressure while it takes a Newton step and then takes them anew at the new shape, as
+A skin is triangles over points that ride in the elements (`embed`): the elements' own surface, or any surface in cut
+cells. Each triangle acts at three points of its inside, which integrate the shape functions W on the face of a cell
+exactly (Strang and Fix 1973): an even load then gives even stress. A solve holds the forces of pressure while it takes a Newton step and then takes them anew at the new shape, as
 it does with contact; it ends when both agree.
 """
 
@@ -23,6 +24,7 @@ from vitruvian.flesh.embedding import Embedding, embed
 from vitruvian.flesh.model import FleshModel
 
 Array = np.ndarray
+INSIDE = (np.ones((3, 3)) + 3.0 * np.eye(3)) / 6.0  # weights of the corners at the three points: exact to degree two
 
 
 def gravity(model: FleshModel, acceleration: ArrayLike = (0.0, 0.0, -9.81)) -> Array:
@@ -37,15 +39,15 @@ def traction(elements: Elements, vertices: ArrayLike, faces: ArrayLike, pull: Ar
     """
     skin = _skin("flesh traction", elements, vertices, faces)
     size = np.linalg.norm(skin.area_vectors(elements.nodes), axis=1)
-    share = np.bincount(skin.faces.ravel(), np.repeat(size / 3.0, 3), skin.embedding.matrix.shape[0])
-    return skin.embedding.nodal_forces(share[:, None] * vector("flesh traction", "pull", pull))
+    return skin.points.nodal_forces(np.repeat(size / 3.0, 3)[:, None] * vector("flesh traction", "pull", pull))
 
 
 @dataclass(frozen=True)
 class Pressure:
     """Pressure on a skin, which stays normal to it. Built by `pressure_on`."""
 
-    embedding: Embedding
+    embedding: Embedding  # of the vertices
+    points: Embedding  # at which it acts, three in each triangle
     faces: Array  # outward, shape (m, 3)
     pressure: float  # [Pa], positive pushes inward
 
@@ -56,9 +58,7 @@ class Pressure:
 
     def forces(self, x: Array) -> Array:
         """On the nodes [N], shape (n_nodes, 3), with these at x [m]."""
-        each = np.repeat(-self.pressure / 3.0 * self.area_vectors(x), 3, axis=0)
-        corners, n = self.faces.ravel(), self.embedding.matrix.shape[0]
-        return self.embedding.nodal_forces(np.stack([np.bincount(corners, each[:, k], n) for k in range(3)], axis=1))
+        return self.points.nodal_forces(np.repeat(-self.pressure / 3.0 * self.area_vectors(x), 3, axis=0))
 
 
 def pressure_on(elements: Elements, vertices: ArrayLike, faces: ArrayLike, pressure: float) -> Pressure:
@@ -71,4 +71,6 @@ def _skin(what: str, elements: Elements, vertices: ArrayLike, faces: ArrayLike, 
     at = np.asarray(vertices, float)
     if at.ndim != 2 or at.shape[1] != 3:
         raise InputError(f"{what}: vertices must have shape (n, 3), not {at.shape}")
-    return Pressure(embed(elements, at), triangles(what, faces, len(at)), pressure)
+    corners = triangles(what, faces, len(at))
+    inside = np.einsum("qc,mci->mqi", INSIDE, at[corners]).reshape(-1, 3)
+    return Pressure(embed(elements, at), embed(elements, inside), corners, pressure)

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from vitruvian.errors import InputError
-from vitruvian.flesh.elasticity import PointElasticity, point_elasticity
 from vitruvian.flesh.checks import number, vector, whole
+from vitruvian.flesh.elasticity import PointElasticity, point_elasticity
 from vitruvian.flesh.elements import Coarser
 from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres

@@ -6,15 +6,21 @@ stores the parasitic shears γxy = κ x and γyz = −β z instead. About the ce
 
     plate   [κ² + β² − 2ν κβ] / (1 − ν)           cell   s² [3/2 (κ² + β²) + d (κ − β)²]
 
-if strain is taken at points that are drawn in to s of their distance from the middle, d = (Λ + ζ)/2μ, Λ the material's
-λ at the points (K − κ − 2/3 μ; volume as such counts by the cell's mean and does not see y), and ζ a stiffness against
-volume that varies within the cell, ζ/2 (J − J̄)² at the points. The two are equal for every κ and β with
+if strain is taken at points that are drawn in to s of their distance from the middle. d has three parts. Λ, the
+material's λ at the points (K − κ − 2/3 μ; volume as such counts by the cell's mean and does not see y). ζ, a stiffness
+against volume that varies within the cell, ζ/2 (J − J̄)² at the points. And what the cell gives way by: to four points
+y and x z are the same, so the mode u_y ~ x y z thins the cell unevenly as far as they can tell. It is held by a spring
+of π μ. With the mode at its least energy
 
-    s² = 2/3,      ζ = 3μ ν/(1 − ν) − Λ,
+    d = D − (1 + 2D)²/4(2 + D + π),  D = (Λ + ζ)/2μ.
 
-so a free beam (β = νκ), plane strain (β = 0) and a saddle (β = κ) are right at once, for every material. ζ is of the
-size of μ, so nearly incompressible tissue does not lock. What pays is twist, which trilinear cells follow without
-parasites: its part about the cell's middle is a third too soft, a twelfth of the whole with two cells across.
+The two energies are equal for every κ and β with s² = 2/3 and d = T = 3ν/2(1 − ν), so
+
+    D = [1 + 4(2 + π) T]/4(1 + π − T),      ζ = 2μ D − Λ,
+
+and a free beam (β = νκ), plane strain (β = 0) and a saddle (β = κ) are right at once, for every material. ζ is a few μ,
+so nearly incompressible tissue does not lock. What pays is twist, which trilinear cells follow without parasites: its
+part about the cell's middle is a third too soft, a twelfth of the whole with two cells across.
 
 s² is what the covariance of the tissue in the cell loses of its diagonal. Its other entries stay, for the mean of
 every gradient rests on them alone: the forces of uniform stress are exact as before, also on cut cells (patch test).
@@ -24,12 +30,20 @@ correlation matrix, so the covariance stays definite.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from vitruvian.flesh.lattice.fill import quadrature
+from vitruvian.flesh.lattice.fill import CORNERS, quadrature
 from vitruvian.flesh.materials import Material
+from vitruvian.flesh.pattern import Pattern
+
+if TYPE_CHECKING:
+    from vitruvian.flesh.lattice.cells import Lattice
 
 DRAWN_IN = 2.0 / 3.0  # s²
+HOLD = 8.0  # π; more than ½, which T − 1 reaches at ν = ½
+SIGNS = np.prod(2.0 * CORNERS - 1.0, axis=1)  # of x y z at the corners
 
 
 def strain_points(points: np.ndarray) -> np.ndarray:
@@ -52,4 +66,17 @@ def strain_points(points: np.ndarray) -> np.ndarray:
 def uneven_volume(material: Material) -> float:
     """ζ [Pa]."""
     mu, nu = material.shear_modulus, material.poisson_ratio
-    return 3.0 * mu * nu / (1.0 - nu) - (material.point_bulk - 2.0 / 3.0 * mu)
+    wanted = 1.5 * nu / (1.0 - nu)
+    stiff = (1.0 + 4.0 * (2.0 + HOLD) * wanted) / (4.0 * (1.0 + HOLD - wanted))
+    return 2.0 * mu * stiff - (material.point_bulk - 2.0 / 3.0 * mu)
+
+
+def checkerboard_blocks(lattice: Lattice, shear: np.ndarray, pattern: Pattern) -> np.ndarray:
+    """The spring against x y z on the pattern [N/m], one number per block, shape (n_blocks,); shear: μ per cell.
+
+    With u = B x y z and r² = s² h²/12 its energy is V π μ r⁴ B², and B h³ = Σ ± u over the corners.
+    """
+    h = lattice.spacing
+    weight = 2.0 * HOLD * shear * lattice.volume * (DRAWN_IN / 12.0) ** 2 / h**2
+    each = weight[:, None, None] * SIGNS[:, None] * SIGNS
+    return np.bincount(pattern.slots.ravel(), each.ravel(), len(pattern.column)).astype(float)
