@@ -3,7 +3,8 @@
 `elements`     what any elements have, and what they do; `elasticity`, `point`, `point_kernels` the plain way to do it
 `lattice`      cells of one size, from a level set
 `tetrahedra`   tetrahedra, from any mesh
-`materials`    Mooney–Rivlin, neo-Hookean, corotated and St. Venant–Kirchhoff tissue, with presets; `fibre` the force–length curve of muscle
+`materials`    Mooney–Rivlin, neo-Hookean, corotated and St. Venant–Kirchhoff tissue, with presets
+`fibre`        the force–length curve of muscle
 `muscles`      which muscles fill which elements
 `attachments`  springs to bone; `embedding` points that ride along
 `model`        what never changes; `state` what does

@@ -101,7 +101,7 @@ class Newton:
             fresh = before == np.inf or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
-                self._assemble(potential, x, pressure, now, projected)
+                self.assemble(potential, x, pressure, now, projected)
                 self._stiffen(shift)
                 report.assemblies += 1
                 report.projected += projected
@@ -109,7 +109,7 @@ class Newton:
             wanted = settings.tolerance
             if report.gap <= settings.gap and shift == 0.0:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
-            iterations, negative = self._solve(now.force, wanted)
+            iterations, negative = self.solve(now.force, wanted)
             report.krylov += iterations
             report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
@@ -121,7 +121,7 @@ class Newton:
                 more = 3.0 * shift if shift > 0.0 else SHIFT
                 self._stiffen(more)
                 shift += more
-                iterations, negative = self._solve(now.force, wanted)
+                iterations, negative = self.solve(now.force, wanted)
                 report.krylov += iterations
             report.newton += 1
             alpha, there = self._search(potential, x, pressure, now, noise, careful)
@@ -165,9 +165,9 @@ class Newton:
             return
         for k in (0, 4, 8):
             self.data[self.model.pattern.diagonal, k] += shift * self.model.node_stiffness
-        self._precondition()
+        self.precondition()
 
-    def _solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
+    def solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
         """self.step = A⁻¹ force, roughly."""
         pattern, most = self.model.pattern, self.settings.krylov
         if self.multigrid is not None:
@@ -234,13 +234,13 @@ class Newton:
                 change += gamma * (elasticity.volume_rates(x, moved) - change / kappa)
         return out
 
-    def _assemble(
+    def assemble(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool
     ) -> None:
         self.pairs = potential.stiffness(x, pressure, now, projected, self.data)
-        self._precondition()
+        self.precondition()
 
-    def _precondition(self) -> None:
+    def precondition(self) -> None:
         if self.multigrid is not None:
             self.multigrid.update(self.data)
         else:
@@ -288,6 +288,6 @@ class Newton:
 
 def _holding(model: FleshModel) -> np.ndarray:
     """Nodes that are held or tied to bone, shape (n_nodes,)."""
-    held = model.fixed.any(axis=1)
+    held = np.array(model.fixed.any(axis=1), bool)
     held[model.attachments.embedding.nodes.ravel()] = True
     return held

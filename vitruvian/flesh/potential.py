@@ -97,9 +97,8 @@ class Potential:
 
     def pressed(self, now: Evaluation) -> bool:
         """Whether contact is as near as its gap asks, and friction that of the force with which it presses."""
-        if now.following is not None and self.followed is not None:
-            if norm(now.following - self.followed) > FOLLOWED * now.size:
-                return False
+        if now.following is not None and norm(now.following - self.followed) > FOLLOWED * now.size:
+            return False
         return all(touch.settled(found) for touch, found in zip(self.touches, now.contacts, strict=True))
 
     def press(self, now: Evaluation) -> None:

@@ -7,8 +7,8 @@ pairs (i, j), k the third, each with a symmetric and a skew mode:
     symmetric: 2μ10 + 2μ01(σk² − σi σj) − p σk + 2μc,      skew: 2μ10 + 2μ01(σk² + σi σj) + p σk + 2μc(1 − 2/(σi + σj))
 
 St. Venant–Kirchhoff tissue adds, with e = λs tr(E) − μs, (3μs + λs)σi² + e and λs σi σj to the stretch block, and
-μs(σi² ± σi σj + σj²) + e to the symmetric (+) and skew (−) modes. Each eigenvalue is clamped at zero; nothing divides by a small number, so inverted and collapsed cells are harmless
-(Smith, de Goes and Kim 2019; Teran et al. 2005).
+μs(σi² ± σi σj + σj²) + e to the symmetric (+) and skew (−) modes. Each eigenvalue is clamped at zero; nothing divides
+by a small number, so inverted and collapsed cells are harmless (Smith, de Goes and Kim 2019; Teran et al. 2005).
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ Between two shapes, with C = FᵀF at every point, strain runs along C(s) = C₀
 
     f_a = −Σ_q w ½(F₀ + F₁) S̄ ∇N_a,      S̄ = 2 ∫₀¹ ∂Ψ/∂C ds + p̂ ∫₀¹ J C⁻¹ ds + fibres
 
-S̄ is symmetric and acts on the mean of F, so forces have no sum and no moment about ½(x₀ + x₁); and as
-½ S̄ : (C₁ − C₀) is the change of the energy density, f · (x₁ − x₀) = E₀ − E₁. A step with these forces keeps linear and
-angular momentum and energy (Simo and Tarnow 1992; Gonzalez 2000). Mooney–Rivlin and St. Venant–Kirchhoff stress is
-linear in C, so its mean is that at ½(C₀ + C₁). The pressure is that of the mean volume, κ(½(J̄₀ + J̄₁) − 1) − p0, as U is quadratic. Fibres: the
-change of their energy over that of λ². Volume and corotated tissue: three Gauss points. A rotation leaves C as it is,
-so it brings no stress, however large.
+S̄ is symmetric and acts on the mean of F, so forces have no sum and no moment about ½(x₀ + x₁); and as ½ S̄ : (C₁ − C₀)
+is the change of the energy density, f · (x₁ − x₀) = E₀ − E₁. A step with these forces keeps linear and angular momentum
+and energy (Simo and Tarnow 1992; Gonzalez 2000). Mooney–Rivlin and St. Venant–Kirchhoff stress is linear in C, so its
+mean is that at ½(C₀ + C₁). The pressure is that of the mean volume, κ(½(J̄₀ + J̄₁) − 1) − p0, as U is quadratic.
+Fibres: the change of their energy over that of λ². Volume and corotated tissue: three Gauss points. A rotation leaves C
+as it is, so it brings no stress, however large.
 
 Where a point turns inside out, J = √det C has lost its sign; there strain runs along F₀ + s (F₁ − F₀), which keeps
 energy and linear momentum only.

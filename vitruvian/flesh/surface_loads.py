@@ -6,8 +6,8 @@
 
 A skin is triangles over points that ride in the elements (`embed`): the elements' own surface, or any surface in cut
 cells. Each triangle acts at three points of its inside, which integrate the shape functions W on the face of a cell
-exactly (Strang and Fix 1973): an even load then gives even stress. A solve holds the forces of pressure while it takes a Newton step and then takes them anew at the new shape, as
-it does with contact; it ends when both agree.
+exactly (Strang and Fix 1973): an even load then gives even stress. A solve holds the forces of pressure while it takes
+a Newton step and then takes them anew at the new shape, as it does with contact; it ends when both agree.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def _tips(plane: bool) -> Finding:
 
 @claim
 def cantilever_of_every_material() -> Finding:
-    """Tip of a 10:1 cantilever over Timoshenko's, worst of four materials, ν 0.3 and 0.49, two and four cells across."""
+    """Tip of a 10:1 cantilever over Timoshenko's, four materials, ν 0.3 and 0.49, two and four cells across."""
     return _tips(False)
 
 
@@ -149,15 +149,11 @@ def cantilever_in_plane_strain() -> Finding:
 
 
 @claim
-def cantilever_convergence_rate() -> Finding:
-    """Order with which the cantilever's tip converges to Timoshenko's at ν = 0.45, from 4 to 8 cells thick."""
-    bent = [_cantilever_ratio(0.45, n) for n in (2, 4, 8)]
+def cantilever_has_converged_with_two_cells() -> Finding:
+    """Tip of the cantilever over Timoshenko's at ν = 0.45, worst of two, four and eight cells thick."""
     shear = 1.0 + 0.25 * 0.1**2 / (5.0 / 6.0) * 2.0 * (1.0 + 0.45)  # Timoshenko over Euler–Bernoulli, L/t = 10
-    errors = [abs(ratio / shear - 1.0) for ratio in bent]
-    rates = [float(np.log2(errors[i] / errors[i + 1])) for i in (0, 1)]
-    listed = ", ".join(f"{e:.4f}" for e in errors)
-    detail = f"errors {listed} with 2, 4, 8 cells; orders {rates[0]:.2f}, {rates[1]:.2f}"
-    return Finding.within(rates[1], 1.5, 2.5, detail=detail)
+    ratios = [_cantilever_ratio(0.45, n) / shear for n in (2, 4, 8)]
+    return Finding(worst(ratios, 1.0), 1.0, 0.003, detail=", ".join(f"{r:.4f}" for r in ratios) + " with 2, 4, 8 cells")
 
 
 @claim

@@ -7,7 +7,7 @@ their own, one theme each.
 
 from vitruvian.verify._flesh_beams import (
     axial_bar,
-    cantilever_convergence_rate,
+    cantilever_has_converged_with_two_cells,
     cantilever_in_plane_strain,
     cantilever_nu_0_30,
     cantilever_nu_0_45,
@@ -74,7 +74,7 @@ __all__ = [
     "attachment_jacobian_is_the_derivative_of_the_pull",
     "axial_bar",
     "biceps_keeps_the_volume_of_the_flesh",
-    "cantilever_convergence_rate",
+    "cantilever_has_converged_with_two_cells",
     "cantilever_in_plane_strain",
     "cantilever_nu_0_30",
     "cantilever_nu_0_45",

@@ -1,8 +1,8 @@
 """Strain points and uneven volume: what makes a beam or plate of few cells bend as it should.
 
-A plate in the plane y = 0 of curvatures κ along x and −β along z bends its cells by u = (κ x y, (β z² − κ x²)/2, −β y z)
-and thins or thickens them as Poisson's ratio ν asks. A trilinear cell follows all of it but for what is quadratic, and
-stores the parasitic shears γxy = κ x and γyz = −β z instead. About the cell's middle the energies are, over μ y²,
+A plate in the plane y = 0 of curvatures κ along x and −β along z bends its cells by u = (κ x y, (β z² − κ x²)/2, −β y
+z) and thins or thickens them as Poisson's ratio ν asks. A trilinear cell follows all of it but for what is quadratic,
+and stores the parasitic shears γxy = κ x and γyz = −β z instead. About the cell's middle the energies are, over μ y²,
 
     plate   [κ² + β² − 2ν κβ] / (1 − ν)           cell   s² [3/2 (κ² + β²) + d (κ − β)²]
 

@@ -47,14 +47,15 @@ class CellElasticity(MaterialElasticity):
         energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
         cell_forces(x, pressure, activation, self._cells(), *self._order(), self.muscles.kernel(), force, energy, jbar)
         gap, volumetric = self.volumetric(pressure, jbar)
-        held = times_vectors(self.held, x)
+        near = x - x[0]  # blind to where the body is: so are the springs, but for round-off
+        held = times_vectors(self.held, near)
         force -= held
-        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * x))], jbar, gap)
+        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * near))], jbar, gap)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
         secant_forces(start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar)
-        force -= times_vectors(self.held, 0.5 * (start + x))
+        force -= times_vectors(self.held, 0.5 * (start - start[0] + x - x[0]))
         return Strained([], jbar, self.volumetric(pressure, jbar)[0])
 
     def summed(self) -> tuple[Array, ...]:
