@@ -1,4 +1,4 @@
-"""The flesh solver at default settings: light bodies, long flights, wrong balances, hard contact."""
+"""The flesh solver: light bodies, long flights and wrong balances at default settings, hard contact with more steps."""
 
 from __future__ import annotations
 
@@ -173,7 +173,8 @@ def a_strongly_compressed_bar_stays_on_its_branch() -> Finding:
 def a_crushed_block_recovers() -> Finding:
     """Deepest that the skin of a block lies in the plates that crush it to 30 %, rough with 0.3, in millimetres.
 
-    Let go, the block must find its shape again, within a thousandth of its edge (rms).
+    Let go, the block must find its shape again, within a thousandth of its edge (rms). Up to 80 Newton steps a time
+    step, twice the default. Blocks of 20³ cells have not been carried to the end: their steps are halved on and on.
     """
     n, edge = 8, 0.2
     lattice = box_lattice((n, n, n), edge / n)
@@ -205,4 +206,4 @@ def a_crushed_block_recovers() -> Finding:
         f"{n}³ cells, height down to {lowest:.3f}; {folded} cells folded at worst, {report.folded} at the end; shape "
         f"off by {off:.1e} of the edge; {retried} steps taken again at half the time"
     )
-    return Finding.error(1e3 * deepest if off < 0.02 and report.folded == 0 else np.inf, 1.0, "mm", detail=detail)
+    return Finding.error(1e3 * deepest if off < 1e-3 and report.folded == 0 else np.inf, 1.0, "mm", detail=detail)
