@@ -16,19 +16,19 @@ def body():
     return human()
 
 
-def test_the_body_has_103_bones_163_coordinates_846_muscles_and_86_6_kg(body):
+def test_the_body_has_103_bones_163_coordinates_860_muscles_and_86_6_kg(body):
     facts = describe(body)
-    assert (facts["bones"], facts["dof"], facts["muscles"]) == (103, 163, 846)
+    assert (facts["bones"], facts["dof"], facts["muscles"]) == (103, 163, 860)
     assert facts["mass"] == pytest.approx(86.6, abs=0.01)
     assert facts["moving_bones"] == 75
     assert facts["muscle_driven_dof"] == 125
     assert facts["muscles_by_part"] == {
         "torso": 412,
         "neck": 264,
-        "left arm": 41,
-        "right arm": 41,
-        "left leg": 44,
-        "right leg": 44,
+        "left arm": 46,
+        "right arm": 46,
+        "left leg": 46,
+        "right leg": 46,
     }
     assert any("CC BY" in line for line in facts["sources"])
 
@@ -63,13 +63,13 @@ def test_left_and_right_muscles_have_equal_lengths_in_mirrored_poses(body):
     length = lengths(body.muscles, bone_poses(s, integrate(s, body.default_q, move)))
     index = {n: i for i, n in enumerate(body.muscles.names)}
     pairs = [(i, index[n[:-1] + "r"]) for n, i in index.items() if n.endswith("_l")]
-    assert len(pairs) == 423
+    assert len(pairs) == 430
     assert max(abs(length[a] - length[b]) for a, b in pairs) < 1e-12
 
 
 @pytest.mark.parametrize(
     ("build", "dof", "muscles"),
-    [(neck, 27, 264), (torso, 106, 552), (legs, 10, 88), (upper_body, 147, 758), (lambda: arm("right"), 9, 59)],
+    [(neck, 27, 264), (torso, 106, 552), (legs, 10, 92), (upper_body, 147, 768), (lambda: arm("right"), 9, 64)],
 )
 def test_parts_move_only_their_own_joints(build, dof, muscles):
     part = build()
@@ -91,7 +91,7 @@ def test_height_and_mass_scale_bones_and_muscles_together():
     assert length == pytest.approx(small.muscles.rest_length, abs=1e-12)
 
 
-@pytest.mark.parametrize(("bone", "stop"), [("Ul_l", 200.0), ("Tfp_r", 1500.0)])
+@pytest.mark.parametrize(("bone", "stop"), [("Ul_l", 3000.0), ("Tfp_r", 45000.0)])
 def test_a_hinge_driven_past_its_stop_is_pushed_back_by_it(body, bone, stop):
     s = body.skeleton
     at, place = s.v_slice(bone).start, s.q_slice(bone)
@@ -106,8 +106,8 @@ def test_a_hinge_driven_past_its_stop_is_pushed_back_by_it(body, bone, stop):
         for _ in range(50):
             q, v = stepper.step(q, v, np.zeros(body.muscles.n_muscles), 0.001)
         past.append(np.degrees(q[place][0] - s.forces.high[at]))
-    assert past[0] < -2.0
-    assert past[1] > 2.0  # ligaments and passive muscle alone are slower
+    assert past[0] < 0.5  # back within its range, however hard the stop is
+    assert past[1] > past[0] + 1.0  # ligaments and passive muscle alone are slower
 
 
 def test_cartilage_springs_are_5_kn_per_metre(body):
@@ -131,8 +131,8 @@ def test_pronators_pronate_and_biceps_supinates_over_the_whole_range_of_the_fore
             assert arms[body.muscles.index(muscle)] > 1e-3
 
 
-def test_corrections_reach_the_muscles(body):
-    printed = human("printed")
+def test_corrections_reach_the_muscles():
+    printed, body = human("printed"), human(paths="documents")
     assert (len(body.notes), len(printed.notes)) == (135, 3)
     arms = [moment_arms(b.muscles, *world_twists(b.skeleton, b.default_q))[1].dense() for b in (body, printed)]
     for muscle, coordinate, corrected, before in (
@@ -218,9 +218,9 @@ ILIACUS = [("Pel", (0.10, -0.011, -0.019)), ("Pel", (0.075, -0.066, -0.119)), ("
 
 
 def test_one_more_muscle_is_named_counted_and_at_rest_in_the_default_pose_and_the_others_keep_their_bits(body):
-    more = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4)
+    more = body.with_muscle("iliacus_02_l", ILIACUS, pcsa=10e-4)
     m, before = more.muscles, body.muscles
-    assert (m.n_muscles, m.index("iliacus_l"), m.groups[-1], m.regions[-1]) == (847, 846, "iliacus_l", "leg")
+    assert (m.n_muscles, m.index("iliacus_02_l"), m.groups[-1], m.regions[-1]) == (861, 860, "iliacus_02_l", "leg")
     assert m.f_max[-1] == pytest.approx(300.0)
     length = lengths(m, bone_poses(body.skeleton, body.default_q))
     assert length[-1] == pytest.approx(m.rest_length[-1], abs=1e-15)
@@ -228,37 +228,40 @@ def test_one_more_muscle_is_named_counted_and_at_rest_in_the_default_pose_and_th
     assert m.names[:-1] == before.names
     assert m.elements[:-1] == before.elements
     assert (m.table[:-1].tobytes(), m.local[:-3].tobytes()) == (before.table.tobytes(), before.local.tobytes())
-    entries, arms = len(before.segment_entry), len(before.column)
-    assert np.array_equal(m.segment_entry[:entries], before.segment_entry)
+    arms = len(before.column)
     assert np.array_equal(m.column[:arms], before.column)
+    screws = world_twists(body.skeleton, body.default_q)
+    assert moment_arms(m, *screws)[1].data[:arms] == pytest.approx(moment_arms(before, *screws)[1].data, abs=1e-15)
     assert set(m.column[arms:]) == set(range(*body.skeleton.v_slice("Fe_l").indices(body.skeleton.n_v)))
-    assert body.muscles.n_muscles == 846
-    assert more.notes[-1] == "muscle iliacus_l added"
+    assert body.muscles.n_muscles == 860
+    assert more.notes[-1] == "muscle iliacus_02_l added"
     assert describe(more)["muscles_by_part"]["left leg"] == describe(body)["muscles_by_part"]["left leg"] + 1
 
 
 def test_points_in_the_world_are_those_of_the_default_pose(body):
     poses = bone_poses(body.skeleton, body.default_q)
     placed = [(b, poses[body.skeleton.index(b), :3, :3] @ p + poses[body.skeleton.index(b), :3, 3]) for b, p in ILIACUS]
-    one = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4).muscles
-    other = body.with_muscle("iliacus_l", placed, pcsa=10e-4, world=True).muscles
+    one = body.with_muscle("iliacus_02_l", ILIACUS, pcsa=10e-4).muscles
+    other = body.with_muscle("iliacus_02_l", placed, pcsa=10e-4, world=True).muscles
     assert other.local[-3:] == pytest.approx(one.local[-3:], abs=1e-15)
     assert other.rest_length[-1] == pytest.approx(one.rest_length[-1])
 
 
 def test_a_muscle_added_with_a_force_law_has_the_cross_section_of_its_force(body):
     element = CurvedHill(240.0, body.path_length(ILIACUS), k_pe=5.0, b_pe=1.0, v_max=2.0)
-    muscles = body.with_muscle("iliacus_l", ILIACUS, element=element, group="iliacus").muscles
+    muscles = body.with_muscle("iliacus_02_l", ILIACUS, element=element, group="iliacus").muscles
     assert muscles.elements[-1] is element
     assert muscles.groups[-1] == "iliacus"
     assert muscles.pcsa[-1] == pytest.approx(240.0 / 0.3e6)
-    assert body.with_muscle("iliacus_l", ILIACUS, element=element, pcsa=2e-4).muscles.pcsa[-1] == 2e-4
+    assert body.with_muscle("iliacus_02_l", ILIACUS, element=element, pcsa=2e-4).muscles.pcsa[-1] == 2e-4
 
 
 def test_a_muscle_given_back_and_taken_away_leaves_the_body_as_it_was(body):
-    again = body.with_muscle("iliacus_l", ILIACUS, pcsa=10e-4).without_muscles("iliacus").muscles
+    again = body.with_muscle("iliacus_02_l", ILIACUS, pcsa=10e-4).without_muscles("iliacus_02").muscles
     for f in fields(body.muscles):
-        assert np.array_equal(getattr(again, f.name), getattr(body.muscles, f.name)), f.name
+        now, before = getattr(again, f.name), getattr(body.muscles, f.name)
+        for a, b in zip(now, before, strict=True) if isinstance(now, tuple) else [(now, before)]:
+            assert np.array_equal(a, b, equal_nan=isinstance(a, np.ndarray)), f.name
 
 
 def test_muscles_are_taken_away_by_the_beginning_of_their_names(body):

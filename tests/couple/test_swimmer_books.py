@@ -9,7 +9,7 @@ import pytest
 from vitruvian.anatomy import human
 from vitruvian.couple import BodyInWater, BodyStepper, JointTorques
 from vitruvian.mesh import capsule
-from vitruvian.muscle import MuscleBuilder, path_points
+from vitruvian.muscle import MuscleBuilder, lengths
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.skin import bind
 
@@ -71,11 +71,7 @@ def _tension(body, q, activation):
 
 
 def _lengths(body, q):
-    m = body.muscles
-    points = path_points(m, bone_poses(body.skeleton, q))
-    return np.array(
-        [np.linalg.norm(np.diff(points[a:b], axis=0), axis=1).sum() for a, b in zip(m.offsets, m.offsets[1:])]
-    )
+    return lengths(body.muscles, bone_poses(body.skeleton, q))
 
 
 def test_fibres_with_elastic_tendons_move_on_in_water(body):

@@ -10,7 +10,7 @@ from vitruvian.anatomy import arm, human
 from vitruvian.errors import InputError
 from vitruvian.exchange import write_osim
 from vitruvian.exchange.agreement import osim_agreement, random_poses
-from vitruvian.exchange.osim import coordinate_names, coordinate_values, moment_arm_map
+from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
 from vitruvian.muscle import LinearHill, MuscleBuilder
 from vitruvian.skeleton import Inertia, SkeletonBuilder, difference, integrate
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
@@ -50,7 +50,7 @@ def test_velocities_follow_from_the_rates_of_its_coordinates():
 
 
 def test_file_has_every_bone_joint_and_muscle(tmp_path):
-    body = human()
+    body = human(paths="documents")
     write_osim(body, tmp_path / "human.osim")
     model = ET.parse(tmp_path / "human.osim").getroot().find("Model")
     assert len(model.findall("BodySet/objects/Body")) == 103
@@ -68,7 +68,7 @@ def test_a_joint_that_cannot_be_written_is_named_or_held(tmp_path):
 
 
 def test_unknown_muscles_are_refused(tmp_path):
-    with pytest.raises(InputError, match="muscles must be one of millard, actuator"):
+    with pytest.raises(InputError, match="muscles must be one of muscle, actuator"):
         write_osim(chain(*ROTATING), tmp_path / "a.osim", muscles="steam")
 
 
@@ -81,13 +81,13 @@ def test_opensim_agrees_for_every_joint_that_is_written(joints):
 
 def test_opensim_agrees_for_the_arm():
     pytest.importorskip("opensim")
-    found = osim_agreement(arm("left"), 40)
+    found = osim_agreement(arm("left", paths="documents"), 40)
     assert max(found.values()) < 1e-12, found
 
 
 def test_path_actuators_load_too(tmp_path):
     opensim = pytest.importorskip("opensim")
-    body = arm("right")
+    body = arm("right", paths="documents")
     write_osim(body, tmp_path / "arm.osim", muscles="actuator")
     model = opensim.Model(str(tmp_path / "arm.osim"))
     model.initSystem()

@@ -9,7 +9,7 @@ from vitruvian.errors import InputError
 from vitruvian.measured import TrackSettings, Trial, analyse
 from vitruvian.measured.curves import joint_angles
 from vitruvian.measured.kinematics import Goals, PoseFitter
-from vitruvian.measured.subject import found_size, placed, start_pose, trial_goals
+from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.skeleton import bone_poses, integrate
 
 
@@ -32,9 +32,10 @@ def test_the_gradient_of_the_cost_is_that_of_finite_differences(body, stride):
     )  # fmt: skip
     pose = q[5].copy()
     pose[s.q_slice("Tfp_l")] = -0.3  # beyond its limit
+    fitter.posture[6:] = 0.5  # strong enough to be seen
     fitter._equations(goals, 0, pose)
     gradient = -fitter._g.copy()
-    for k in rng.choice(len(fitter.free), 25, replace=False):
+    for k in rng.choice(len(fitter.free), 40, replace=False):
         step = np.zeros(s.n_v)
         step[fitter.free[k]] = 1e-6
         rise = fitter._equations(goals, 0, integrate(s, pose, step)) - fitter._equations(
@@ -60,6 +61,9 @@ def test_a_known_motion_is_recovered_to_a_degree_with_noise_in_any_heading(lab, 
     off = {name: np.abs(true[name] - found[name]).max() for name in true}
     assert max(off.values()) < 1.0, off
     assert np.sqrt(np.mean(fit.distance**2)) < 2e-3
+    lengths = segment_lengths(trial, goals, body, fit.q)
+    assert set(lengths) == {"pelvis (width)", "shank", "foot", "upper arm", "forearm"}
+    assert all(theirs == pytest.approx(ours, abs=1e-3) for theirs, ours in lengths.values())
 
 
 def test_a_trial_without_a_pelvis_is_named(lab, stride):
@@ -74,14 +78,14 @@ def test_lengths_in_a_wrong_unit_are_refused(lab, stride):
     with pytest.raises(
         InputError, match=r"would be 1.*e\+03 m tall; are the lengths of the file in the unit that it says"
     ):
-        analyse(far, TrackSettings(muscles=False))
+        analyse(far, TrackSettings(muscles="none"))
 
 
 def test_places_that_lie_flat_ask_for_the_vertical_axis(lab, stride):
     trial = marker_trial(lab, stride)
     flat = replace(trial, markers={n: x * (1.0, 1.0, 0.0) for n, x in trial.markers.items()})
     with pytest.raises(InputError, match="is the vertical axis right"):
-        analyse(flat, TrackSettings(muscles=False))
+        analyse(flat, TrackSettings(muscles="none"))
 
 
 def test_unknown_and_mapped_markers(lab, body, stride):

@@ -3,7 +3,7 @@ import pytest
 
 from vitruvian.errors import InputError
 from vitruvian.measured import Trial
-from vitruvian.measured.trial import filled
+from vitruvian.measured.trial import filled, thinned
 
 TIME = np.arange(50) / 100.0
 
@@ -55,3 +55,11 @@ def test_times_that_do_not_ascend_are_named():
 def test_a_trial_needs_something_measured():
     with pytest.raises(InputError, match="neither markers nor joints"):
         Trial("walk.c3d", "C3D", TIME)
+
+
+def test_frames_beyond_the_rate_of_the_analysis_are_left_out_and_said():
+    thin = thinned(trial(), 30.0)
+    assert len(thin.time) == 17
+    assert thin.markers["LASI"].shape == (17, 3)
+    assert thin.remarks[-1] == "every 3. frame used: 33 of 100 a second"
+    assert thinned(trial(), 60.0).remarks == ()

@@ -22,15 +22,16 @@ def parts():
 def made(parts, kind):
     body, skin, flesh = parts
     q = body.default_q.copy()
-    q[2] -= 1.2
-    water = pool(0.2, deep=2.4, size=(2.4, 2.4, 3.0)) if kind == "simulated" else StillWater()
+    q[2] -= 2.0 if kind == "patches" else 1.2  # the arms, out to the sides, are in the water
+    water = pool(0.2, deep=2.4, size=(2.4, 2.4, 3.0)) if kind in ("simulated", "patches") else StillWater()
     return SwimmerSystem(
         body, skin, water=water, flesh=flesh if kind == "flesh" else None, q=q, drawn=False,
+        patches="hands" if kind == "patches" else "none",
         pushes=[Push("T6", (30.0, 0.0, 0.0), 0.0, 0.03)],
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["still", "simulated", "flesh"])
+@pytest.mark.parametrize("kind", ["still", "simulated", "patches", "flesh"])
 def test_another_system_goes_on_from_a_copy_to_the_same_bits(parts, kind):
     controls = Controls(excitation=np.full(parts[0].muscles.n_muscles, 0.05))
     first, second = made(parts, kind), made(parts, kind)
@@ -44,6 +45,26 @@ def test_another_system_goes_on_from_a_copy_to_the_same_bits(parts, kind):
         second.step(other, controls, n * DT, DT)
     one, two = flatten_state(state), flatten_state(other)
     assert all(np.array_equal(one[k], two[k]) for k in one)
+
+
+def test_patches_ride_with_hands_and_push_them(parts):
+    system = made(parts, "patches")
+    state = system.start(np.random.default_rng(0))
+    system.step(state, None, 0.0, DT)
+    hands = [system.skin.names.index(name) for name in ("Ha_l", "Ha_r")]
+    assert list(system.patches.links) == hands
+    assert all(p.awake for p in state.water.patches)
+    # under water each hand is lifted by what its closed skin displaces, before it moves
+    assert np.all(state.link_force[hands, 5] > 1.0)
+    assert np.all(state.link_force[hands, 5] < 20.0)
+
+
+def test_patches_need_simulated_water_and_known_limbs(parts):
+    body, skin, _ = parts
+    with pytest.raises(InputError, match="simulated water"):
+        SwimmerSystem(body, skin, water=StillWater(), patches="hands", drawn=False)
+    with pytest.raises(InputError, match="unknown patches 'ears'"):
+        SwimmerSystem(body, skin, water=pool(0.2), patches="ears", drawn=False)
 
 
 def test_torques_and_a_course_at_once_are_refused(parts):

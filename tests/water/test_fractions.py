@@ -59,18 +59,6 @@ def test_a_finer_look_keeps_the_volume_of_a_ball_two_cells_wide(detail):
     assert abs((1.0 - coarse).sum() - exact) > 2.0 * abs((1.0 - volume).sum() - exact)
 
 
-@pytest.mark.parametrize(("height", "face"), [(2.3, 2), (2.7, 3), (3.0, 3)])
-def test_a_plate_thinner_than_a_cell_closes_the_nearer_face_and_no_other(height, face):
-    _, _, z = nodes_of(6, 4)
-    ox, oy, oz, volume = fractions_of(np.abs(z - height) - 0.2, 4)
-    expected = np.ones_like(oz)
-    expected[:, :, face] = 0.0
-    assert np.array_equal(oz, expected)
-    assert (1.0 - volume).sum() == pytest.approx(0.4 * 36.0, rel=1e-9)
-    assert (1.0 - ox).sum() == pytest.approx(0.4 * 6 * 7, rel=1e-9)
-    assert (1.0 - oy).sum() == pytest.approx(0.4 * 6 * 7, rel=1e-9)
-
-
 def test_cells_beyond_the_band_are_open_or_closed_as_their_nodes_are():
     x, y, z = nodes_of(8, 2)
     psi = np.sqrt((x - 4.1) ** 2 + (y - 3.9) ** 2 + (z - 4.0) ** 2) - 3.0

@@ -20,6 +20,7 @@ from fnmatch import fnmatch
 
 import numpy as np
 
+from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.scaling import STATURE, Scale
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.errors import InputError
@@ -101,6 +102,29 @@ def with_fibres(
         passive = bool(getattr(muscles.elements[m], "passive", True))
         elements.append(FibreTendon.along(force, whole, fibre, r.pennation, tendon, passive=passive))
     return muscles.with_elements(elements)
+
+
+def with_digastric(body: Body, tendon: str, scale: Scale) -> Body:
+    """The body with the muscle without which its neck would be too weak in flexion, and which the documents lack."""
+    points: dict[str, list[tuple[str, Array]]] = {}
+    for r in read_csv("digastric.csv"):
+        place = scale.length * 1e-3 * np.array([float(r[k]) for k in ("x_mm", "y_mm", "z_mm")])
+        points.setdefault(r["muscle_id"], []).append((r["bone"], place))
+    table = architecture()
+    for name, path in points.items():
+        row = row_of(name, table)
+        if not all(bone in body.mirror for bone, _ in path):
+            continue
+        whole = float(np.linalg.norm(np.diff([x for _, x in path], axis=0), axis=1).sum())
+        fibre = min(scale.length * row.fibre_length, MOST * whole / float(np.cos(row.pennation)))
+        force = row.force * scale.mass / scale.length
+        muscle = FibreTendon.along(force, whole, fibre, row.pennation, tendon)
+        for side, flip in (("l", 1.0), ("r", -1.0)):
+            there = [(bone, x * (flip, 1.0, 1.0)) for bone, x in path]
+            body = body.with_muscle(
+                f"{name}_{side}", there, element=muscle, world=True, group="Digastric", region="head_neck"
+            )
+    return body
 
 
 def posed(skeleton: Skeleton, default_q: Array, words: str) -> Array:

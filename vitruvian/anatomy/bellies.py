@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from vitruvian.anatomy.body import Body
 from vitruvian.errors import unknown_name
 from vitruvian.mesh import LevelSet
-from vitruvian.muscle import path_points
+from vitruvian.muscle import path_curves
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -104,10 +104,9 @@ def muscle_bellies(
             if not found:
                 raise unknown_name("muscle", name, model.names)
             chosen += [i for i in found if i not in chosen]
-    points = path_points(model, bone_poses(body.skeleton, body.default_q))
+    points, offsets = path_curves(model, bone_poses(body.skeleton, body.default_q)), model.curve_offsets
     return [
-        _belly(model.names[i], points[model.offsets[i] : model.offsets[i + 1]], float(model.pcsa[i]), skin, bones)
-        for i in chosen
+        _belly(model.names[i], points[offsets[i] : offsets[i + 1]], float(model.pcsa[i]), skin, bones) for i in chosen
     ]
 
 

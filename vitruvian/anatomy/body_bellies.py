@@ -14,7 +14,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.skin import Skin, bone_level_set, measured, world_bones
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import unknown_name
-from vitruvian.muscle import path_points
+from vitruvian.muscle import path_curves
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -24,8 +24,8 @@ FIELDS = ("centre", "tangent", "normal", "radius", "wanted")
 def body_bellies(body: Body, skin: Skin, names: Iterable[str] | None = None) -> list[Belly]:
     """Bellies of the muscles called `names` (exactly or by a beginning), of all for None."""
     model = body.muscles
-    paths = np.round(path_points(model, bone_poses(body.skeleton, body.default_q)), 7)
-    given = (paths, model.offsets, model.pcsa, model.names, np.round(skin.vertices, 6), skin.faces)
+    paths = np.round(path_curves(model, bone_poses(body.skeleton, body.default_q)), 7)
+    given = (paths, model.curve_offsets, model.pcsa, model.names, np.round(skin.vertices, 6), skin.faces)
 
     def make() -> dict[str, Array]:
         found = muscle_bellies(body, skin=skin.level_set(0.005), bones=bone_level_set(body))

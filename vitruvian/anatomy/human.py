@@ -1,4 +1,5 @@
-"""The human body of Lee 2008, chapter 5: 75 moving bones, 28 finger bones, 846 muscles; and parts of it.
+"""The human body of Lee 2008, chapter 5: 75 moving bones, 28 finger bones, 846 muscles (and 14 that the tables lack);
+and parts of it.
 
 `human()` is the whole; `neck()`, `arm(side)`, `torso()`, `legs()` and `upper_body()` move only their own joints, the
 rest of the bones that their muscles need standing still. Clavicle and scapula are one bone (Lee 5.1.1) unless the
@@ -7,20 +8,22 @@ shoulder is a spline.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 
 import numpy as np
 
-from vitruvian.anatomy.architecture import with_fibres
+from vitruvian.anatomy.architecture import with_digastric, with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
+from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
-from vitruvian.anatomy.tables import BoneRow, CoordinateRow, Tables, load_tables, mirrored
+from vitruvian.anatomy.tables import PATHS, BoneRow, CoordinateRow, MuscleRow, PointRow, Tables, load_tables, mirrored
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.muscle import LinearHill, MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.muscle import Carrier, Cylinder, LinearHill, MuscleBuilder, MuscleModel, lengths
+from vitruvian.muscle.wrapping import carrier_frame
+from vitruvian.skeleton import Inertia, Skeleton, SkeletonBuilder
 from vitruvian.skeleton.joints import Ball, Fixed, Free, Joint, Revolute, Universal
 from vitruvian.spatial import exp_so3, quaternion_from_rotation
 
@@ -28,9 +31,10 @@ Array = np.ndarray
 STOP_DAMPING = 0.01  # [s] of a joint stop, times its stiffness
 CHOICES = {
     "feet": ("hinge", "universal"),
-    "shoulder": ("fixed", "spline"),
+    "shoulder": ("fixed", "rhythm", "spline"),
     "knee": ("hinge", "spline"),
     "pelvis": ("free", "fixed"),
+    "paths": PATHS,
     "muscles": ("documents", "rigid", "elastic"),
 }
 
@@ -39,18 +43,22 @@ def human(
     parameters: str = "corrected",
     *,
     feet: str = "hinge",
-    shoulder: str = "fixed",
+    shoulder: str | None = None,
     knee: str = "hinge",
     pelvis: str = "free",
+    paths: str | None = None,
     muscles: str = "documents",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
-    knee may be spline joints (Lee 6.5); muscles "documents": Lee's, all of the line is fibre; "rigid" or "elastic":
-    fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
-    options = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "muscles": muscles}
+    knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
+    (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
+    usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
+    "elastic": fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
+    options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
 
@@ -101,13 +109,7 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
-    merged = {
-        "feet": "hinge",
-        "shoulder": "fixed",
-        "knee": "hinge",
-        "pelvis": "fixed",
-        "muscles": "documents",
-    } | options
+    merged = {"feet": "hinge", "knee": "hinge", "pelvis": "fixed", "muscles": "documents"} | options
     return _build(name, parameters, merged, scale, gravity, keep, move)
 
 
@@ -117,8 +119,11 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
             raise unknown_name("option", key, CHOICES)
         if value not in CHOICES[key]:
             raise unknown_name(key, str(value), CHOICES[key])
-    tables = scaled(mirrored(load_tables(parameters)), scale)
+    options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
+    options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
+    tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
     spline = options["shoulder"] == "spline"
+    apart = tables.bones
     if not spline:
         tables = _merge_scapulas(tables)
     kept = {b.name: b for b in tables.bones.values() if keep(b)}
@@ -153,28 +158,15 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
                 0.0,
             )
     skeleton = builder.build()
-    muscles = MuscleBuilder(skeleton)
-    chains = skeleton.supports
-    for m in tables.muscles.values():
-        owners = [clavicle_or_scapula(p, kept) if spline else p.bone.replace("Cs_", "Cla_") for p in m.points]
-        if not all(b in kept for b in owners):
-            continue
-        reach = np.array([chains[skeleton.index(b)] for b in owners])
-        if not (reach.any(axis=0) & ~reach.all(axis=0)).any():
-            continue  # crosses no joint that moves
-        points = [(b, p.position - kept[b].joint) for b, p in zip(owners, m.points)]
-        length = float(np.linalg.norm(np.diff([p.position for p in m.points], axis=0), axis=1).sum())
-        try:
-            element = LinearHill.from_pcsa(m.pcsa, length, strength=m.strength, passive=m.passive)
-        except InputError as error:
-            raise InputError(f"muscle '{m.name}': {error}") from None
-        muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa)
+    riding = patellas(kept, scale.length) if options["paths"] == "wrapped" else []
+    riding += scapulas(kept) if options["shoulder"] == "rhythm" else []
+    muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], riding)
     bones = {**kept, **fingers}
     order = skeleton.names
     body = Body(
         name=name,
         skeleton=skeleton,
-        muscles=muscles.build(),
+        muscles=muscles,
         driven=np.array([d for b in order for d in driven.get(b, [])], dtype=bool),
         coordinate_names=tuple(c for b in order for c in labels.get(b, [])),
         bone_part=np.array([_part_of(bones[b]) for b in order]),
@@ -188,7 +180,67 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         return body
     areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
     fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
-    return replace(body, muscles=fibres)
+    return with_digastric(replace(body, muscles=fibres), options["muscles"], scale)
+
+
+def _muscles(
+    tables: Tables,
+    skeleton: Skeleton,
+    kept: dict[str, BoneRow],
+    apart: dict[str, BoneRow],
+    shoulder: str,
+    carriers: list[Carrier],
+) -> MuscleModel:
+    """All muscles whose bones are kept and which cross a joint that moves, at rest in the default pose.
+
+    apart: all bones, clavicle and scapula not yet one."""
+    under = {c.name: (carrier_frame(c)[:3, 3], c.base, c.driver) for c in carriers}
+    chains = skeleton.supports
+    rows: list[tuple[MuscleRow, list, list]] = []
+    for m in tables.muscles.values():
+        rides = shoulder == "rhythm" and any(p.bone[:-2] in ("Hu", "Ul", "Rad") for p in m.points)
+        owners = [_owner(p, kept, apart, shoulder, under if rides else ()) for p in m.points]
+        if not all(b in kept or b in under for b in owners):
+            continue
+        bases = [under[b][1] if b in under else b for b in owners]
+        moved_by = bases + [under[b][2] for b in owners if b in under]
+        reach = np.array([chains[skeleton.index(b)] for b in moved_by])
+        if not (reach.any(axis=0) & ~reach.all(axis=0)).any():
+            continue  # crosses no joint that moves
+        points = []
+        for owner, base, p in zip(owners, bases, m.points):
+            local = p.position - kept[base].joint
+            points.append((owner, local - under[owner][0] if owner in under else local))
+        cylinders = [
+            Cylinder(w.segment, w.bone, tuple(w.centre - kept[w.bone].joint), tuple(w.axis), tuple(w.side), w.radius)
+            for w in m.wraps
+        ]
+        rows.append((m, points, cylinders))
+    poses = np.tile(np.eye(4), (skeleton.n_bones, 1, 1))  # of the default pose: all frames are parallel
+    for name, bone in kept.items():
+        poses[skeleton.index(name), :3, 3] = bone.joint
+    lines = MuscleBuilder(skeleton, carriers=carriers)
+    for m, points, cylinders in rows:
+        lines.add_muscle(m.name, points, LinearHill(1.0, 1.0), cylinders=cylinders)
+    rest = lengths(lines.build(), poses)
+    muscles = MuscleBuilder(skeleton, carriers=carriers)
+    for (m, points, cylinders), length in zip(rows, rest):
+        try:
+            element = LinearHill.from_pcsa(m.pcsa, float(length), strength=m.strength, passive=m.passive)
+        except InputError as error:
+            raise InputError(f"muscle '{m.name}': {error}") from None
+        muscles.add_muscle(m.name, points, element, group=m.group, region=m.region, pcsa=m.pcsa, cylinders=cylinders)
+    return muscles.build()
+
+
+def _owner(p: PointRow, kept: dict[str, BoneRow], apart: dict[str, BoneRow], shoulder: str, under: Container) -> str:
+    """The bone or carrier that a point of a path moves with."""
+    if not p.bone.startswith("Cs_"):
+        return p.bone
+    if shoulder == "spline":
+        return clavicle_or_scapula(p, kept)
+    own = clavicle_or_scapula(p, apart) if shoulder == "rhythm" else ""
+    return own if own in under else p.bone.replace("Cs_", "Cla_")
 
 
 def _joint(bone: BoneRow, options: dict) -> Joint:

@@ -67,6 +67,7 @@ def scaled(tables: Tables, scale: Scale) -> Tables:
             pcsa=r.pcsa * m / s,
             rest_length=s * r.rest_length,
             points=tuple(replace(p, position=s * p.position) for p in r.points),
+            wraps=tuple(replace(w, centre=s * w.centre, radius=s * w.radius) for w in r.wraps),
         )
         for n, r in tables.muscles.items()
     }

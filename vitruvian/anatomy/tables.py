@@ -3,7 +3,9 @@
 Sources are named in `data/README.md` and, row by row, in the files. The tables hold the left half of the body;
 `mirrored` makes the right half by x -> -x. Two parameter sets: `"printed"` is Lee 2008, appendix C, as it stands
 (with only those repairs without which no body can be built), `"corrected"` applies every row of `corrections.csv`
-marked `set`, `drop` or `add`.
+marked `set`, `drop` or `add`. Two sets of muscle paths: `"documents"` are Lee's polylines (with those corrections),
+`"wrapped"` lays them on the bones' surfaces: `path_points.csv` moves, drops and adds points, `wraps.csv` has cylinders
+to bend round, `added_muscles.csv` the muscles that the tables lack.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
 PARAMETERS = ("corrected", "printed")
+PATHS = ("wrapped", "documents")
 MM = 1e-3
+CARRIERS = ("Pat",)  # frames that ride on a bone, on which a path may have points: the patella
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,18 @@ class PointRow:
 
 
 @dataclass(frozen=True)
+class WrapRow:
+    """A cylinder round which a segment of a path bends; centre in the world frame of the default pose [m]."""
+
+    segment: int  # 0 for the first
+    bone: str
+    centre: Array
+    axis: Array  # the path turns about it, right-handed
+    side: Array  # from the axis to where the path passes
+    radius: float  # [m]
+
+
+@dataclass(frozen=True)
 class MuscleRow:
     """A muscle as a line through points that are fixed to bones."""
 
@@ -60,6 +76,7 @@ class MuscleRow:
     passive: bool  # has a parallel elastic element
     side: str  # l, r, cross, midline
     points: tuple[PointRow, ...]
+    wraps: tuple[WrapRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,10 +131,14 @@ class Tables:
     corrections: tuple[Correction, ...] = field(default=())
 
 
-def load_tables(parameters: str = "corrected") -> Tables:
+def load_tables(parameters: str = "corrected", paths: str = "documents") -> Tables:
     """The left half of the body and its midline, as tabulated, in SI units."""
     if parameters not in PARAMETERS:
         raise unknown_name("parameter set", parameters, PARAMETERS)
+    if paths not in PATHS:
+        raise unknown_name("muscle paths", paths, PATHS)
+    if paths == "wrapped" and parameters != "corrected":
+        raise InputError("wrapped muscle paths are made for the corrected parameters; printed ones need 'documents'")
     corrections = load_corrections()
     wanted = {"required"} | ({"set", "drop", "add"} if parameters == "corrected" else set())
     applied = [c for c in corrections if c.action in wanted]
@@ -125,10 +146,14 @@ def load_tables(parameters: str = "corrected") -> Tables:
     muscles = _read("muscles.csv")
     points = _read("muscle_points.csv")
     _apply(applied, bones, muscles, points)
+    wraps: dict[str, tuple[WrapRow, ...]] = {}
+    if paths == "wrapped":
+        points = _lay_on_bones(muscles, points)
+        wraps = _wraps({r["muscle_id"] for r in muscles})
     neutral = 1.0 if parameters == "corrected" else 0.0
     return Tables(
         bones={r["name"]: _bone(r) for r in bones},
-        muscles=_muscles(muscles, points, {r["name"] for r in bones} | {"Cs"}),
+        muscles=_muscles(muscles, points, {r["name"] for r in bones} | {"Cs", *CARRIERS}, wraps),
         coordinates=_coordinates(neutral),
         cartilages=tuple(_cartilage(r) for r in _read("cartilage_springs.csv")),
         corrections=tuple(applied),
@@ -165,7 +190,8 @@ def mirrored(tables: Tables) -> Tables:
         own = m.side if m.side in "lr" else ("l" if m.side == "midline" or m.points[0].position[0] > 0 else "r")
         for side, flip in sorted([(own, 1.0), ("r" if own == "l" else "l", -1.0)]):
             path = tuple(_mirror_point(p, flip, middle, m.name) for p in m.points)
-            muscles[f"{m.name}_{side}"] = replace(m, name=f"{m.name}_{side}", side=side, points=path)
+            wraps = tuple(_mirror_wrap(w, flip, middle, side) for w in m.wraps)
+            muscles[f"{m.name}_{side}"] = replace(m, name=f"{m.name}_{side}", side=side, points=path, wraps=wraps)
     cartilages = tuple(
         replace(
             c, rib=f"{c.rib}_{s}", cartilage=f"{c.cartilage}_{s}", point=c.point * (1.0 if s == "l" else -1.0, 1, 1)
@@ -262,7 +288,62 @@ def _bone(r: dict[str, str]) -> BoneRow:
     )
 
 
-def _muscles(rows: list[dict], points: list[dict], bones: set[str]) -> dict[str, MuscleRow]:
+def _lay_on_bones(muscles: list[dict], points: list[dict]) -> list[dict]:
+    """Add the missing muscles to `muscles`; the points of all, moved, dropped and added as path_points.csv says.
+
+    A row names a point of the corrected path by its order there; `before` and `after` add a point next to it."""
+    scale = {r["muscle_id"]: r for r in _read("path_strengths.csv")}
+    for r in muscles:
+        if r["muscle_id"] in scale or r["name"] in scale:
+            r["strength"] = scale.get(r["muscle_id"], scale.get(r["name"], r))["strength"]
+    muscles += [{**r, "passive": "1"} for r in _read("added_muscles.csv")]
+    points = [*points, *_read("added_muscle_points.csv")]
+    paths: dict[str, list[dict]] = {}
+    for p in points:
+        paths.setdefault(p["muscle_id"], []).append(dict(p))
+    original = {m: list(path) for m, path in paths.items()}
+    for r in _read("path_points.csv"):
+        path, what = paths.get(r["muscle_id"], []), f"path_points.csv: {r['muscle_id']} point {r['point']}"
+        k = int(r["point"])
+        if not 0 <= k < len(original.get(r["muscle_id"], ())):
+            raise InputError(f"{what} does not exist")
+        old = original[r["muscle_id"]][k]
+        new = {key: r[key] for key in ("muscle_id", "bone", "x_mm", "y_mm", "z_mm")} | {"kind": "via", "order": "added"}
+        at = next((i for i, p in enumerate(path) if p is old), -1)
+        if at < 0:
+            raise InputError(f"{what} was dropped before")
+        if r["action"] == "set":
+            old.update({key: new[key] for key in ("bone", "x_mm", "y_mm", "z_mm")})
+        elif r["action"] == "drop":
+            path.pop(at)
+        elif r["action"] in ("before", "after"):
+            path.insert(at + (r["action"] == "after"), new)
+        else:
+            raise InputError(f"{what}: action '{r['action']}' is not set, drop, before or after")
+    return [p for path in paths.values() for p in path]
+
+
+def _wraps(muscles: set[str]) -> dict[str, tuple[WrapRow, ...]]:
+    out: dict[str, tuple[WrapRow, ...]] = {}
+    for r in _read("wraps.csv"):
+        what = f"wraps.csv: {r['muscle_id']}"
+        if r["muscle_id"] not in muscles:
+            raise InputError(f"{what} is no muscle")
+        row = WrapRow(
+            int(r["segment"]),
+            r["bone"],
+            _numbers(r, what, "centre_x_mm", "centre_y_mm", "centre_z_mm") * MM,
+            _numbers(r, what, "axis_x", "axis_y", "axis_z"),
+            _numbers(r, what, "side_x", "side_y", "side_z"),
+            float(_numbers(r, what, "radius_mm")[0]) * MM,
+        )
+        out[r["muscle_id"]] = (*out.get(r["muscle_id"], ()), row)
+    return out
+
+
+def _muscles(
+    rows: list[dict], points: list[dict], bones: set[str], wraps: dict[str, tuple[WrapRow, ...]]
+) -> dict[str, MuscleRow]:
     paths: dict[str, list[PointRow]] = {}
     for p in points:
         if p["bone"] not in bones:
@@ -284,6 +365,7 @@ def _muscles(rows: list[dict], points: list[dict], bones: set[str]) -> dict[str,
             passive=r["passive"] == "1",
             side=r["side"],
             points=tuple(paths.get(r["muscle_id"], ())),
+            wraps=wraps.get(r["muscle_id"], ()),
         )
     return out
 
@@ -344,3 +426,10 @@ def _mirror_point(p: PointRow, flip: float, middle: set[str], muscle: str) -> Po
         raise InputError(f"muscle '{muscle}': a point on the paired bone '{p.bone}' lies on the midline")
     side = "l" if position[0] > 0 else "r"
     return PointRow(f"{p.bone}_{side}", position)
+
+
+def _mirror_wrap(w: WrapRow, flip: float, middle: set[str], side: str) -> WrapRow:
+    """The sense of turning mirrors as a joint's axis does."""
+    bone = w.bone if w.bone in middle else f"{w.bone}_{side}"
+    turned = w.axis * (1.0, flip, flip)
+    return replace(w, bone=bone, centre=w.centre * (flip, 1.0, 1.0), axis=turned, side=w.side * (flip, 1.0, 1.0))

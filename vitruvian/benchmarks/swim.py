@@ -19,7 +19,7 @@ import numpy as np
 
 from vitruvian.anatomy import body_flesh
 from vitruvian.benchmarks.suite import Timing, timing
-from vitruvian.couple import FleshSkin, Wading
+from vitruvian.couple import PATCHES, FleshSkin, Wading
 from vitruvian.scenes import find
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import SwimmerSystem
@@ -30,6 +30,7 @@ FRAME = 1.0 / 192.0  # [s] of the documents
 DOCUMENTS = 180.0  # [s] for the fastest of their frames
 SWUM = 0.25  # [s] before anything is measured
 WARM, MEASURE = 120.0, 60.0  # [s] of ours at most for either
+PATCHED = 48  # steps of each that compare patches with none
 LEAST = 3  # steps measured, however long they take
 # parts of the water's step and the functions of `water.step` that are theirs
 WATER = (
@@ -81,6 +82,27 @@ def flesh_draft() -> Timing:
         flesh.follow(motion, poses, world.dt)
         spent += perf_counter() - start
     return Timing(spent / 4.0 * FRAME / world.dt, detail=f"{len(motion.follow.flesh.x)} nodes")
+
+
+@timing
+def patches_beside_none() -> Timing:
+    """A frame of the crawl at draft quality with patches about the hands; over one without in the figures; aim 2.5."""
+    worlds = {name: find("crawl").build(_settings("draft") | {"patches": name}) for name in PATCHES}
+    spent = dict.fromkeys(worlds, 0.0)
+    for world in worlds.values():
+        world.start()
+    steps = 0
+    begun = perf_counter()
+    while steps < PATCHED and (steps < LEAST or perf_counter() - begun < WARM):
+        for name, world in worlds.items():  # by turns: a busy machine slows all alike
+            start = process_time()
+            world.step()
+            spent[name] += process_time() - start if steps else 0.0  # the first compiles
+        steps += 1
+    share = FRAME / worlds["hands"].dt / max(steps - 1, 1)
+    figures = {f"{name} over none": value / spent["none"] for name, value in spent.items() if name != "none"}
+    figures["steps measured"] = float(steps - 1)
+    return Timing(spent["hands"] * share, detail="processor seconds of whole steps from the start", figures=figures)
 
 
 def _settings(quality: str) -> dict[str, Any]:

@@ -35,7 +35,9 @@ def track(
         bool | None,
         typer.Option("--cycle/--no-cycle", help="The motion repeats itself; looked for in files with joints."),
     ] = None,
-    no_muscles: Annotated[bool, typer.Option("--no-muscles", help="Stop after the joint moments.")] = False,
+    muscles: Annotated[
+        str, typer.Option(help="Force law: rigid or elastic tendons, documents; none stops after the joint moments.")
+    ] = "rigid",
     forward: Annotated[bool, typer.Option("--forward", help="Let the muscles follow the motion, too.")] = False,
     out: Annotated[
         Path | None,
@@ -66,7 +68,7 @@ def track(
             without=without or (),
             without_plates=without_plate or (),
             cycle=cycle,
-            muscles=not no_muscles,
+            muscles=muscles,
             forward=forward,
             out=out,
             progress=progress,

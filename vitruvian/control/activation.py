@@ -7,6 +7,11 @@ are as many unknowns y as joint coordinates, not muscles: R a(y) = torque is sol
 diag(1/w^2, free a) R^T. A proximal term (e/2)|y - y_k|^2 keeps H regular, and drops out after one or two outer
 rounds. If the muscles cannot give the torque, the same problem with y_k = 0 (and e lowered step by step) is the
 least-squares answer, and the coordinate that is short is named. Warm-started with the last y.
+
+With a `slack` s on every row the problem is soft everywhere: min 1/2 |w a|^2 + 1/2 sum (R a - torque)^2 / s. Its answer
+changes continuously with the torque, within or beyond what the muscles can give, and Newton needs few steps.
+Controllers take s in proportion to each coordinate's inertia (Gauss: the least deviation in acceleration), so that a
+lack of strength shows where it moves little, and activations do not chatter between two problems at the limit.
 """
 
 from __future__ import annotations
@@ -102,6 +107,8 @@ class ActivationSolver:
         goal = self.tolerance * max(1.0, float(np.abs(torque).max(initial=0.0)))
         args = (R.row_start, R.column, R.value, inverse, upper, torque, slack)
         total, exact = 0, False
+        if len(slack) and slack.min() > 0.0:
+            return self._soft(R, args, y, a, goal)
         if limited and start is not None:
             total, converged = self._least_squares(args, y, a, goal)
             if converged and np.abs(R.torques(a) + slack * y - torque).max(initial=0.0) > REACHABLE:
@@ -123,6 +130,22 @@ class ActivationSolver:
                 total += _newton(*args, np.zeros(R.n_rows), soft, y, a, self.max_newton, 0.1 * goal)[0]
             total += self._least_squares(args, y, a, goal)[0]
         return Activations(a, y, R.torques(a) - torque, total, exact)
+
+    def _soft(self, R: TorqueMap, args: tuple[Array, ...], y: Array, a: Array, goal: float) -> Activations:
+        """With slack on every row; from a start that does not lead there, by way of softer problems."""
+        start, column, value, inverse, upper, torque, slack = args
+        zero, most = np.zeros_like(y), self.max_newton
+
+        def newton(slack: Array) -> tuple[int, bool]:
+            return _newton(start, column, value, inverse, upper, torque, slack, zero, 0.0, y, a, most, goal)
+
+        total, converged = newton(slack)
+        if not converged:
+            y[:] = 0.0
+            for softer in 10.0 ** np.arange(6.0, -1.0, -1.0):
+                steps, converged = newton(softer * slack)
+                total += steps
+        return Activations(a, y, R.torques(a) - torque, total, converged)
 
     def _least_squares(self, args: tuple[Array, ...], y: Array, a: Array, goal: float) -> tuple[int, bool]:
         row_start, column, value, inverse, upper, torque, slack = args

@@ -33,6 +33,7 @@ from vitruvian.skeleton.passive import rotation_vector_between
 
 Array = np.ndarray
 SOFT = {"Hyo": 0.01, "Thy": 0.01}  # [N^2 m^2] slack: bones that few muscles hold, tracked softly
+GIVE = 0.1  # [N^2/kg] slack of every coordinate per inertia [kg m^2]: under 0.1 N m is missed where muscles suffice
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Gains:
     stiffness: float = 100.0  # k_p [1/s^2]
     damping: float = 20.0  # k_v [1/s]
     feedforward: bool = True  # add the motion's acceleration
-    rate: float = 120.0  # [1/s] decisions
+    rate: float = 60.0  # [1/s] decisions
     sensor_lag: float = 0.2  # [s], 1/sigma of (5.8); 0 senses at once
 
 
@@ -87,7 +88,7 @@ class ComputedMuscleControl:
             raise InputError("control rate must be positive and sensor lag not negative")
         self.inverse = InverseDynamics(body, stepper)
         self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
-        self.solver = ActivationSolver(upper=upper, slack=self._slack)
+        self.solver = ActivationSolver(upper=upper, tolerance=1e-6)
         self.regions = regions
         self.dynamics = dynamics
         self.weight = body.muscles.weight if weight is None else np.asarray(weight, dtype=float)
@@ -123,17 +124,25 @@ class ComputedMuscleControl:
 
     def _decide(self, own: ControllerState, state: BodyState, time: float, dt: float) -> None:
         wanted = self.wanted_acceleration(state, time)
+        # A decision holds for 1/rate: damping and springs are counted as they are amid that time.
         demand = self.inverse.demand(
-            state, wanted, dt, load=own.load.value, wrench=own.wrench.value, condense=not self.regions
+            state,
+            wanted,
+            max(dt, 0.5 / self.gains.rate),
+            load=own.load.value,
+            wrench=own.wrench.value,
+            condense=not self.regions,
         )
         weight = self.weight
+        inertia = np.diagonal(demand.matrix)[self.inverse.driven]
+        solver = replace(self.solver, slack=self._slack + GIVE * inertia)
         if self.regions:
             warm = {PARTS.index(k): w for k, w in own.regions.items()}
-            a = by_region(self.solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)
+            a = by_region(solver, demand.map, demand.torque, self._row_part, self.part_gamma, weight, warm)
             own.regions = {PARTS[k]: w for k, w in warm.items()}
             own.effort.share = min(w.share for w in warm.values())
         else:
-            tone = activate(self.solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
+            tone = activate(solver, demand.map, demand.torque, self.coactivation, weight, own.warm)
             a, own.effort.share, own.iterations = tone.activation, tone.share, tone.agonist.iterations
         missing = np.where(self._slack > 0, 0.0, np.abs(demand.map.torques(a) - demand.torque))
         if len(missing):

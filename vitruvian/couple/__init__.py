@@ -23,9 +23,11 @@ from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.still_water import StillWater, StillWaterPush
 from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
+from vitruvian.couple.water_patches import PATCHES, limb_patches
 from vitruvian.couple.wrenches import Wrenches
 
 __all__ = [
+    "PATCHES",
     "AppliedTorques",
     "BodyContact",
     "BodyInWater",
@@ -62,6 +64,7 @@ __all__ = [
     "WrapState",
     "Wrenches",
     "ball",
+    "limb_patches",
     "pairs_apart",
     "resting_fibres",
 ]

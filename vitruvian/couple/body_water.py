@@ -123,7 +123,7 @@ class Wading:
     def links(self, state: SwimmerState) -> Links:
         pose = self.pose()
         mobility = None if self._met is None else self._met.mobility(pose.jacobian)
-        return Links(pose.origins, pose.twists(state.v), mobility)
+        return Links(pose.origins, pose.twists(state.v), mobility, pose.rotations)
 
     def skins(self, state: SwimmerState) -> list[WetSurface]:
         pose, shape, faces = self.pose(), self.body.shape, self.skin.faces

@@ -24,6 +24,7 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import MuscleModel, fibre_lengths, kernels, lengths, tension_into
 from vitruvian.muscle.elements import tension_kernel
 from vitruvian.muscle.tendon import ELASTIC, end_kernel, step_kernel
+from vitruvian.muscle.wrapping import Carriers, Wraps
 from vitruvian.skeleton import Skeleton, bone_poses
 
 Array = np.ndarray
@@ -41,6 +42,8 @@ class Paths(NamedTuple):
     segment_start: Array
     segment_entry: Array
     segment_sign: Array
+    wraps: Wraps
+    carriers: Carriers
 
 
 class MuscleResults(NamedTuple):
@@ -78,6 +81,8 @@ class MuscleLines:
             m.segment_start,
             m.segment_entry,
             m.segment_sign,
+            m.wraps,
+            m.carriers,
         )
         k = m.n_muscles
         self.results = MuscleResults(
@@ -172,8 +177,7 @@ def muscle_terms(paths, r, kind, table, poses, screws, v, activation, h, active,
 @nb.njit(cache=True)
 def muscle_geometry(paths, r, poses, screws, v):
     p = paths
-    kernels.world_points(p.bone, p.local, poses, r.points)
-    kernels.lines(p.offsets, r.points, r.lines, r.length)
+    kernels.path_lines(p.offsets, p.bone, p.local, p.wraps, p.carriers, poses, r.points, r.lines, r.length)
     r.arms[:] = 0.0
     kernels.moment_arms(p.segment_start, p.segment_entry, p.segment_sign, p.column, r.lines, screws, r.arms)
     kernels.rates(p.row_start, p.column, r.arms, v, r.rate)

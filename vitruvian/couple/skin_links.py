@@ -38,6 +38,7 @@ class SkinPose:
     q: Array  # the very array of the state: a moved state has another
     place: Any
     origins: Array  # of the links [m], shape (links, 3)
+    rotations: Array  # link axes in the world, shape (links, 3, 3)
     jacobian: Array  # link twists about their origins, world axes, per velocity, shape (6 links, n_v)
 
     @classmethod
@@ -48,7 +49,8 @@ class SkinPose:
         jacobian = np.empty((6 * len(origins), len(system.v)))
         moves = np.ascontiguousarray(system.step.skeleton.supports[bones])
         _jacobian(system.screws, moves, origins, jacobian)
-        return cls(system.q, skin.place(system.poses), origins, jacobian)
+        rotations = system.poses[bones, :3, :3].copy()
+        return cls(system.q, skin.place(system.poses), origins, rotations, jacobian)
 
     def twists(self, v: Array) -> Array:
         """Of the links about their own origins, world axes, shape (links, 6)."""

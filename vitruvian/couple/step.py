@@ -92,11 +92,8 @@ class System:
 
     def full_matrix(self) -> Array:
         """A in the order of the joint coordinates, shape (n_v, n_v); held ones are empty. Before it is solved."""
-        low = np.tril(self.matrix)
-        full = low + np.tril(low, -1).T
         out = np.zeros((len(self.force), len(self.force)))
-        at = self.step.place[self.step.free]
-        out[np.ix_(self.step.free, self.step.free)] = full[np.ix_(at, at)]
+        _unfold(self.matrix, self.step.place, self.step.held, out)
         return out
 
     def settle(self, after: Array, book: Book | None = None) -> None:
@@ -210,6 +207,10 @@ class BoneStep:
         right_side(self.tree, system.force, impulse, system.dt, self._right)
         if system.resolver is not None:
             gained = system.resolver.resolve(system.matrix, self._right, system.dt)
+            if late_stops(
+                self.tree, self.joints, system.q, system.v, system.dt, gained, system.matrix, self._right
+            ):  # a blow drives a joint to its stop within the step
+                gained = system.resolver.resolve(system.matrix, self._right, system.dt)
             end_step(self.tree, gained, system.q, system.v, system.dt, q, v)
             return q, v
         bad = solve_step(self.tree, system.matrix, self._right, system.q, system.v, system.dt, q, v)
@@ -276,6 +277,32 @@ def joint_terms(tree, joints, q, v, h, force, matrix, damping):
 
 
 @nb.njit(cache=True)
+def late_stops(tree, joints, q, v, h, gained, matrix, right):
+    """Add stops that `joint_terms` did not foresee and the velocities gained would run through; returns how many."""
+    j, y, count = joints, np.empty(3), 0
+    for i in range(tree.topology.shape[0]):
+        code, q0, v0 = tree.topology[i, CODE], tree.topology[i, Q0], tree.topology[i, V0]
+        if code == FREE:
+            continue
+        if code == BALL:
+            rotation_vector_between(j.neutral, q, q0, y)
+        for c in range(tree.topology[i, NV]):
+            at = v0 + c
+            row = tree.place[at]
+            now = y[c] if code == BALL else q[q0 + c]
+            soon = now + h * v[at]
+            if row < 0 or min(now, soon) < j.low[at] or max(now, soon) > j.high[at]:
+                continue
+            then = now + h * (v[at] + gained[row])
+            if then > j.high[at] or then < j.low[at]:
+                k = j.limit_stiffness[at]
+                right[row] -= h * k * (soon - (j.high[at] if then > j.high[at] else j.low[at]))
+                matrix[row, row] += h * h * k
+                count += 1
+    return count
+
+
+@nb.njit(cache=True)
 def right_side(tree, force, impulse, h, right):
     """h f and the impulse, by rows of the matrix."""
     place = tree.place
@@ -295,6 +322,20 @@ def solve_step(tree, matrix, right, q, v, h, q_new, v_new):
     solve_cholesky(matrix, right)
     end_step(tree, right, q, v, h, q_new, v_new)
     return -1
+
+
+@nb.njit(cache=True)
+def _unfold(lower: Array, place: Array, held: Array, out: Array) -> None:
+    """A symmetric matrix from its lower triangle, coordinate c at row place[c], in the order of coordinates."""
+    for i in range(len(out)):
+        if held[i]:
+            continue
+        for j in range(i + 1):
+            if not held[j]:
+                a, b = place[i], place[j]
+                value = lower[a, b] if a >= b else lower[b, a]
+                out[i, j] = value
+                out[j, i] = value
 
 
 @nb.njit(cache=True)

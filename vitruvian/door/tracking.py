@@ -51,18 +51,19 @@ def track(
     without: Sequence[str] = (),
     without_plates: Sequence[str] = (),
     cycle: bool | None = None,
-    muscles: bool = True,
+    muscles: str = "rigid",
     forward: bool = False,
     out: str | Path | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Track:
     """Track a measured motion: a C3D, TRC, BVH or clip file, or a `Trial` of your own.
 
-    forces: a MOT or STO file of ground forces. height [m] and mass [kg] of the subject; height is found where it is not
-    given, mass goes with its cube. up: the file's axis that points up. rate [1/s] of the analysis, cutoff [Hz] of its
-    filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`.
+    forces: a MOT or STO file of ground forces. height [m] and mass [kg] of the subject; height is found where it is
+    not given, mass goes with its cube. up: the file's axis that points up. rate [1/s] of the analysis, cutoff [Hz] of
+    its filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`.
     without, without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with
-    joints). muscles False stops after joint moments. forward: muscles follow the motion, too. out: a new folder.
+    joints). muscles: the force law, rigid, elastic or documents, or none to stop after joint moments. forward: muscles
+    follow the motion, too. out: a new folder.
     """
     begun = perf_counter()
     folder = place_of_track(out)

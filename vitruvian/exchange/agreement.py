@@ -14,7 +14,8 @@ import numpy as np
 
 from vitruvian.errors import MissingExtra
 from vitruvian.exchange.mjcf import qpos_from_q, velocity_map, write_mjcf
-from vitruvian.exchange.osim import coordinate_names, coordinate_values, moment_arm_map, write_osim
+from vitruvian.exchange.osim import write_osim
+from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
 from vitruvian.muscle import lengths, moment_arms
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 

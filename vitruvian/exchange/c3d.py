@@ -2,12 +2,18 @@
 
 Lengths come in the unit that the file says (POINT:UNITS); a file that says none, or one we do not know, is refused.
 Points that are a model's output (angles, moments) are left out by the file's own lists. A marker that was not seen is
-NaN. Plates give the force on the subject and its moment about the world's origin.
+NaN. Plates give the force on the subject and its moment about the world's origin. Files are untrusted: the library
+works in a process of its own (`c3d_worker`), which may crash or be ended without harm.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +23,7 @@ from vitruvian.measured import ForcePlate, Trial
 
 Array = np.ndarray
 MOST_BYTES = 500_000_000
+LONGEST = 60.0  # [s] that reading may take
 METRES = {"mm": 1e-3, "cm": 1e-2, "dm": 0.1, "m": 1.0, "in": 0.0254}
 NEWTON_METRES = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
 UPWARD = {  # file's axes -> ours, +z up; a turn, never a mirror
@@ -24,7 +31,6 @@ UPWARD = {  # file's axes -> ours, +z up; a turn, never a mirror
     "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
 }
-OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 MAGIC = 0x50  # second byte of every C3D file
 TOUCHED = 20.0  # [N] above which a plate is loaded
 
@@ -38,40 +44,45 @@ def read_c3d(path: str | Path, up: str = "z") -> Trial:
         head = file.read(512)
     if len(head) < 512 or head[1] != MAGIC:
         raise InputError(f"{path.name}: not a C3D file")
-    try:
-        import ezc3d
-    except ImportError:
-        raise MissingExtra("ezc3d", "pip install ezc3d") from None
-    try:
-        data: Any = ezc3d.c3d(str(path), extract_forceplat_data=True)
-    except Exception as error:
-        try:  # a plate that cannot be read shall not hide the markers' own fault
-            data = ezc3d.c3d(str(path))
-        except Exception:
-            raise InputError(f"{path.name}: cannot be read: {' '.join(str(error).split())[:200]}") from None
-        if _count(data, "FORCE_PLATFORM", "USED"):
-            raise InputError(
-                f"{path.name}: its force plates cannot be read: {' '.join(str(error).split())[:200]}"
-            ) from None
-    axes = _axes(up)
-    metre = _unit(data, path.name)
-    rate = float(data["header"]["points"]["frame_rate"])
-    points = np.asarray(data["data"]["points"], dtype=float)[:3]
-    if not rate > 0.0 or points.shape[2] < 3 or points.shape[1] == 0:
+    about, arrays = _read(path)
+    axes, metre, rate, points = UPWARD[up], _unit(about, path.name), float(about["rate"]), arrays["points"]
+    if points.ndim != 3 or not (np.isfinite(rate) and rate > 0.0) or points.shape[2] < 3 or points.shape[1] == 0:
         raise InputError(f"{path.name}: has {points.shape[1]} markers in {points.shape[2]} frames at {rate:g} a second")
-    remarks = [f"lengths in {_word(data)} by the file"]
-    markers = _markers(data, metre * np.einsum("ij,jmf->mfi", axes, points), remarks)
+    remarks = [f"lengths in {about['unit'][0]} by the file"]
+    markers = _markers(about, metre * np.einsum("ij,jmf->mfi", axes, points), remarks)
+    if not markers:
+        raise InputError(f"{path.name}: has no marker with a name")
     time = np.arange(points.shape[2]) / rate
-    plates = [_plate(k, plate, axes, time, path.name) for k, plate in enumerate(data["data"].get("platform", []), 1)]
+    plates = [_plate(k, units, arrays, axes, time, path.name) for k, units in enumerate(about["plates"])]
     return Trial(path.name, "C3D", time, markers, plates=plates, remarks=remarks)
 
 
-def _markers(data: Any, places: Array, remarks: list[str]) -> dict[str, Array]:
-    labels = [str(w).strip() for w in data["parameters"]["POINT"]["LABELS"]["value"]]
-    labels += [str(w).strip() for w in data["parameters"]["POINT"].get("LABELS2", {"value": []})["value"]]
-    made = {
-        str(w).strip() for kind in OUTPUTS for w in data["parameters"]["POINT"].get(kind, {"value": []})["value"] or []
-    }
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What the library finds, in a process that may fail."""
+    if find_spec("ezc3d") is None:
+        raise MissingExtra("ezc3d", "pip install ezc3d")
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "c3d.npz"
+        command = [sys.executable, str(Path(__file__).with_name("c3d_worker.py")), str(path), str(out)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            raise InputError(f"{path.name}: damaged; it could not be read in {LONGEST:g} s") from None
+        if done.returncode or not out.is_file():
+            said = done.stderr.strip().splitlines()[-1:] or ["the reader crashed"]
+            raise InputError(
+                f"{path.name}: damaged or no C3D file: {said[0][:200] if done.returncode > 0 else said[-1]}"
+            )
+        with np.load(out, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    about = json.loads(str(arrays.pop("about")))
+    if about["trouble"] and about["plates_used"]:
+        raise InputError(f"{path.name}: its force plates cannot be read: {' '.join(about['trouble'].split())[:200]}")
+    return about, arrays
+
+
+def _markers(about: dict[str, Any], places: Array, remarks: list[str]) -> dict[str, Array]:
+    labels, made = about["labels"], set(about["outputs"])
     out: dict[str, Array] = {}
     unnamed = 0
     for k in range(len(places)):
@@ -87,45 +98,27 @@ def _markers(data: Any, places: Array, remarks: list[str]) -> dict[str, Array]:
     return out
 
 
-def _plate(number: int, plate: Any, axes: Array, time: Array, what: str) -> ForcePlate:
-    metre = METRES.get(str(plate["unit_position"]).strip().lower())
-    turn = NEWTON_METRES.get(str(plate["unit_moment"]).strip().lower())
-    if metre is None or turn is None or str(plate["unit_force"]).strip().upper() != "N":
-        units = f"{plate['unit_force']}, {plate['unit_moment']}, {plate['unit_position']}"
-        raise InputError(f"{what}: force plate {number} has units that are not known ({units})")
-    force = axes @ np.asarray(plate["force"], dtype=float)
+def _plate(k: int, units: list[str], arrays: dict[str, Array], axes: Array, time: Array, what: str) -> ForcePlate:
+    metre, turn = METRES.get(units[2].lower()), NEWTON_METRES.get(units[1].lower())
+    if metre is None or turn is None or units[0].upper() != "N":
+        raise InputError(f"{what}: force plate {k + 1} has units that are not known ({', '.join(units)})")
+    force = axes @ arrays[f"force{k}"]
     # moments are about the middle of the plate's corners
-    middle = metre * axes @ np.asarray(plate["corners"], dtype=float).mean(axis=1)
-    moment = turn * axes @ np.asarray(plate["moment"], dtype=float) + np.cross(middle, force.T).T
-    if not (np.isfinite(force).all() and np.isfinite(moment).all()):
-        raise InputError(f"{what}: force plate {number} has readings that are not finite")
+    middle = metre * axes @ arrays[f"corners{k}"].mean(axis=1)
+    moment = turn * axes @ arrays[f"moment{k}"] + np.cross(middle, force.T).T
+    count = force.shape[1]
+    if count < 2 or not (np.isfinite(force).all() and np.isfinite(moment).all()):
+        raise InputError(f"{what}: force plate {k + 1} has no readings, or some that are not finite")
     loaded = np.abs(force[2]) > TOUCHED
     if loaded.any() and force[2, loaded].mean() < 0.0:  # the subject's force on the plate: the ground's is its opposite
         force, moment = -force, -moment
-    count = force.shape[1]
     step = (time[1] - time[0]) * len(time) / count
-    return ForcePlate(str(number), np.arange(count) * step, force.T.copy(), moment.T.copy())
+    return ForcePlate(str(k + 1), np.arange(count) * step, force.T.copy(), moment.T.copy())
 
 
-def _word(data: Any) -> str:
-    found = data["parameters"]["POINT"].get("UNITS", {"value": []})["value"]
-    return str(found[0]).strip() if len(found) else ""
-
-
-def _unit(data: Any, what: str) -> float:
-    word = _word(data)
+def _unit(about: dict[str, Any], what: str) -> float:
+    word = about["unit"][0] if about["unit"] else ""
     if word.lower() not in METRES:
         said = f"the unit '{word}'" if word else "no unit of length (POINT:UNITS)"
         raise InputError(f"{what}: says {said}; known: {', '.join(METRES)}")
     return METRES[word.lower()]
-
-
-def _axes(up: str) -> Array:
-    if up not in UPWARD:
-        raise InputError(f"up must be one of {', '.join(UPWARD)}, got '{up}'")
-    return UPWARD[up]
-
-
-def _count(data: Any, group: str, name: str) -> int:
-    found = data["parameters"].get(group, {}).get(name, {"value": [0]})["value"]
-    return int(found[0]) if len(found) else 0

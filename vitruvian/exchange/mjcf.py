@@ -2,11 +2,9 @@
 
 What is exact: the tree, frames, joints, masses and muscle paths, so that bone poses, mass matrix and tendon lengths
 equal ours (`agreement.mjcf_agreement` measures it). Universal joints become two hinges, planar and cylindrical ones
-hinges and slides. What MuJoCo cannot say and is therefore approximate:
-
-- a ball joint has one stiffness and one damping there; ours has three: their mean is written, about the default pose;
-- joint ranges become limits of hinges, slides and (the largest angle) balls, with MuJoCo's own contact softness;
-- muscles are MuJoCo's muscle actuators with our F_max, rest length l_0 (normalised length 1) and fastest shortening.
+hinges and slides; a ball's frame stands at the joint's neutral turn, so that MuJoCo's spring rests where ours does.
+Forces that MuJoCo's joints cannot have are written as actuators behind the muscles (`mjcf_forces`); they need no
+control. `agreement.mjcf_fall` measures how far bones part from ours in a fall.
 
 Helical, elliptic, spline and custom joints do not exist in MuJoCo: an error names the bone, unless they are to be held
 at their neutral position (`hold=True`). MuJoCo's free joint counts in the world frame, its velocity is (linear,
@@ -22,6 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vitruvian.errors import InputError
+from vitruvian.exchange.mjcf_forces import add_ball_springs, add_stops
+from vitruvian.exchange.mjcf_muscles import add_muscles
 from vitruvian.exchange.parts import (
     com_and_inertia,
     neutral_placement,
@@ -29,12 +29,12 @@ from vitruvian.exchange.parts import (
     numbers,
     placement,
     warn_of_laws,
+    warn_of_riding,
     write_surfaces,
 )
-from vitruvian.muscle import LinearHill
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Universal
-from vitruvian.spatial import pose_from_transform, transform_from_pose
+from vitruvian.spatial import pose_from_transform, rotation_from_quaternion, transform_from_pose
 
 if TYPE_CHECKING:
     from vitruvian.anatomy import Body
@@ -54,10 +54,14 @@ def write_mjcf(
     if geoms not in GEOMS:
         raise InputError(f"MJCF: geoms must be one of {', '.join(GEOMS)}, not '{geoms}'")
     warn_of_laws(body, "MJCF", "MuJoCo's muscle")
+    warn_of_riding(body, "MJCF")
     path = Path(path)
     root = _document(body, timestep)
-    bodies = _add_bones(root, body, hold)
-    _add_sites_and_tendons(root, body, bodies)
+    passive = ET.Element("actuator")
+    bodies = _add_bones(root, passive, body, hold)
+    add_muscles(root, body, bodies)
+    _add_bone_springs(root, body, bodies)
+    root.find("actuator").extend(passive)  # type: ignore[union-attr]
     if geoms == "rods":
         _add_rods(body.skeleton, bodies)
     elif geoms == "meshes":
@@ -73,6 +77,8 @@ def qpos_from_q(skeleton: Skeleton, q: Array) -> Array:
         part = np.asarray(q[skeleton.q_start[i] : skeleton.q_start[i + 1]], dtype=float)
         if isinstance(skeleton.joints[i], Free):
             part = pose_from_transform(placement(skeleton, i) @ transform_from_pose(part))
+        elif isinstance(skeleton.joints[i], Ball):
+            part = _from_neutral(skeleton, i, part)
         parts.append(part)
     return np.concatenate(parts)
 
@@ -112,8 +118,8 @@ def _document(body: Body, timestep: float) -> ET.Element:
     return root
 
 
-def _add_bones(root: ET.Element, body: Body, hold: bool) -> list[ET.Element]:
-    """The tree; returns the element of each bone."""
+def _add_bones(root: ET.Element, actuators: ET.Element, body: Body, hold: bool) -> list[ET.Element]:
+    """The tree, with the joints' own forces among the `actuators`; returns the element of each bone."""
     skeleton = body.skeleton
     world = root.find("worldbody")
     elements: list[ET.Element] = []
@@ -126,6 +132,8 @@ def _add_bones(root: ET.Element, body: Body, hold: bool) -> list[ET.Element]:
                     f"MJCF: bone '{name}' has a free joint to another bone; MuJoCo allows that only to the world"
                 )
             place = place @ transform_from_pose(skeleton.neutral[skeleton.q_start[i] : skeleton.q_start[i + 1]])
+        if isinstance(joint, Ball):
+            place = neutral_placement(skeleton, i)
         if not _known(joint):
             if not hold:
                 raise InputError(
@@ -139,13 +147,13 @@ def _add_bones(root: ET.Element, body: Body, hold: bool) -> list[ET.Element]:
         if not np.array_equal(place[:3, :3], np.eye(3)):
             element.set("quat", numbers(pose[3:]))
         if _known(joint):
-            _add_joint(element, skeleton, i, joint)
+            _add_joint(element, actuators, skeleton, i, joint)
         _add_inertia(element, skeleton, i)
         elements.append(element)
     return elements
 
 
-def _add_joint(element: ET.Element, skeleton: Skeleton, i: int, joint: Joint) -> None:
+def _add_joint(element: ET.Element, actuators: ET.Element, skeleton: Skeleton, i: int, joint: Joint) -> None:
     name = skeleton.names[i]
     if isinstance(joint, Fixed):
         return
@@ -153,14 +161,8 @@ def _add_joint(element: ET.Element, skeleton: Skeleton, i: int, joint: Joint) ->
         ET.SubElement(element, "freejoint", name=name)
         return
     forces, first = skeleton.forces, int(skeleton.v_start[i])
-    span = slice(first, first + joint.n_v)
     if isinstance(joint, Ball):
-        ball = ET.SubElement(element, "joint", name=name, type="ball")
-        ball.set("stiffness", number(forces.stiffness[span].mean()))
-        ball.set("damping", number(forces.damping[span].mean()))
-        widest = np.max(np.abs([forces.low[span], forces.high[span]]))
-        if np.isfinite(widest) and forces.limit_stiffness[span].any():
-            ball.set("range", f"0 {number(min(np.pi, widest))}")
+        add_ball_springs(ET.SubElement(element, "joint", name=name, type="ball"), actuators, skeleton, i)
         return
     neutral = skeleton.neutral[skeleton.q_start[i] : skeleton.q_start[i + 1]]
     single = joint.n_v == 1
@@ -170,9 +172,7 @@ def _add_joint(element: ET.Element, skeleton: Skeleton, i: int, joint: Joint) ->
         one.set("stiffness", number(forces.stiffness[first + k]))
         one.set("damping", number(forces.damping[first + k]))
         one.set("springref", number(neutral[k]))
-        low, high = forces.low[first + k], forces.high[first + k]
-        if np.isfinite(low) and np.isfinite(high) and low < high and forces.limit_stiffness[first + k]:
-            one.set("range", numbers((low, high)))
+        add_stops(actuators, skeleton, first + k, label, label)
 
 
 def _axes(joint: Joint) -> list[tuple[str, Array]]:
@@ -201,27 +201,8 @@ def _add_inertia(element: ET.Element, skeleton: Skeleton, i: int) -> None:
     inertial.set("fullinertia", numbers((xx, yy, zz, xy, xz, yz)))
 
 
-def _add_sites_and_tendons(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
-    muscles = body.muscles
-    tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
-    for m, name in enumerate(muscles.names):
-        tendon = ET.SubElement(tendons, "spatial", name=name)
-        for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
-            label = f"{name}.{k}"
-            ET.SubElement(bodies[muscles.bone[p]], "site", name=label, pos=numbers(muscles.local[p]))
-            ET.SubElement(tendon, "site", site=label)
-        element, rest = muscles.elements[m], float(muscles.rest_length[m])
-        actuator = ET.SubElement(actuators, "muscle", name=name, tendon=name)
-        # With this range MuJoCo's normalised length is l / l_0.
-        actuator.set("lengthrange", numbers((0.5 * rest, 1.5 * rest)))
-        actuator.set("range", "0.5 1.5")
-        actuator.set("force", number(muscles.f_max[m]))
-        if isinstance(element, LinearHill):
-            # MuJoCo's passive curve is given by its value at the longest length, 1.6 l_0; it must be positive.
-            stretched = element.k_s * (np.exp(element.k_c * 0.6) - 1.0) if element.passive else 1e-9
-            actuator.set("lmin", number(element.minimum))
-            actuator.set("vmax", number(element.fastest))
-            actuator.set("fpmax", number(stretched))
+def _add_bone_springs(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
+    tendons: ET.Element = root.find("tendon")  # type: ignore[assignment]
     springs = body.skeleton.springs
     for s, name in enumerate(springs.names):
         tendon = ET.SubElement(tendons, "spatial", name=f"spring {name}", rgba="0.35 0.37 0.42 1")
@@ -266,6 +247,14 @@ def _depth_first(skeleton: Skeleton) -> list[int]:
         order.append(bone)
         waiting += children[bone][::-1]
     return order
+
+
+def _from_neutral(skeleton: Skeleton, i: int, part: Array) -> Array:
+    """A ball joint's quaternion from its neutral turn, shape (4,)."""
+    neutral = rotation_from_quaternion(skeleton.neutral[skeleton.q_start[i] : skeleton.q_start[i + 1]])
+    turned = np.eye(4)
+    turned[:3, :3] = neutral.T @ rotation_from_quaternion(part)
+    return np.asarray(pose_from_transform(turned)[3:])
 
 
 def _known(joint: Joint) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.skeleton import Skeleton, joint_transforms
+from vitruvian.skeleton import Skeleton, bone_poses, joint_transforms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,35 @@ def warn_of_laws(body: Body, form: str, written: str) -> None:
         warnings.warn(
             f"{form} cannot hold the force law '{group.law.name}' of {who}: written as {written} with its F_max and "
             "rest length",
+            stacklevel=3,
+        )
+
+
+def written_points(body: Body) -> tuple[Array, Array]:
+    """Bone (p,) and place in its frame [m] (p, 3) of every path point, as other programs can have them.
+
+    A point that rides on a carrier (`muscle.wrapping`) is fixed where it stands in the default pose: on the bone whose
+    turn moves the carrier if that is a hinge (a patella on the tibia), else on the carrier's base."""
+    muscles, skeleton = body.muscles, body.skeleton
+    bone, local = muscles.bone.copy(), muscles.local.copy()
+    poses = np.asarray(bone_poses(skeleton, body.default_q))
+    for p in np.flatnonzero(muscles.riding >= 0):
+        carrier = muscles.frames[muscles.riding[p]]
+        driver = skeleton.index(carrier.driver)
+        if skeleton.joints[driver].n_v == 1:
+            place = poses[bone[p], :3, :3] @ local[p] + poses[bone[p], :3, 3]
+            bone[p], local[p] = driver, poses[driver, :3, :3].T @ (place - poses[driver, :3, 3])
+    return bone, local
+
+
+def warn_of_riding(body: Body, form: str) -> None:
+    """Say that the format `form` fixes points that ride on carriers."""
+    riding = body.muscles.riding >= 0
+    if riding.any():
+        names = ", ".join(sorted({body.muscles.frames[c].name for c in body.muscles.riding[riding]}))
+        warnings.warn(
+            f"{form} cannot hold frames that ride on bones ({names}): {int(riding.sum())} points of muscles are fixed "
+            "where they stand in the default pose",
             stacklevel=3,
         )
 
@@ -59,6 +89,11 @@ def number(value: float) -> str:
 def numbers(values: Iterable[float]) -> str:
     """Separated by spaces, with all their digits."""
     return " ".join(repr(float(v)) for v in values)
+
+
+def element_text(parent: ET.Element, tag: str, text: str) -> None:
+    """A child element that holds text."""
+    ET.SubElement(parent, tag).text = text
 
 
 def write_surfaces(body: Body, folder: Path) -> list[str]:

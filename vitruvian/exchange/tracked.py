@@ -40,7 +40,7 @@ def _write_tables(found: Tracked, folder: Path) -> None:
     for name, (unit, curves) in found.curves.tables().items():
         write_columns(folder / f"{name}.csv", {"time [s]": time, **{f"{k} [{unit}]": c for k, c in curves.items()}})
         write_storage(folder / f"{name}.sto", name, {"time": time, **curves}, degrees=unit == "deg")
-    if found.settings.muscles:
+    if found.settings.muscles != "none":
         for name, values in (("activations", found.forces.activation), ("muscle_forces", found.forces.force)):
             columns = dict(zip(body.muscles.names, values.T))
             write_columns(folder / f"{name}.csv", {"time [s]": time, **columns})

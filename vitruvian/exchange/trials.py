@@ -33,7 +33,7 @@ def read_trial(
 
     forces: a MOT or STO file of ground forces; up: the file's axis that points up, by default z for C3D and y for TRC
     and MOT; height [m]: of a BVH file's figure."""
-    path = own_clips().get(str(path), Path(path))
+    path = Path(path) if Path(path).is_file() else own_clips().get(str(path), Path(path))
     for file in (path, *((Path(forces),) if forces else ())):
         if not file.is_file():
             raise InputError(f"no file '{file}', nor a clip of that name ({', '.join(own_clips())})")

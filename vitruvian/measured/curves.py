@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy import Body
-from vitruvian.measured.dynamics import Forces
+from vitruvian.measured.dynamics import JOINTS, Forces
 from vitruvian.measured.ground import GroundForce
 from vitruvian.measured.smooth import Course
 from vitruvian.skeleton import bone_poses
@@ -71,11 +71,11 @@ def clinical_curves(body: Body, course: Course, ground: GroundForce, forces: For
         for c, word in ((2, "vertical"), (1, "backward"), (0, "leftward")):
             pushes[f"{word}, {side} foot"] = ground.force[:, k, c]
     reactions = {
-        f"{name}, {side}": np.linalg.norm(forces.reaction[:, s.index(f"{bone}_{x}"), 3:], axis=1)
+        f"{name}, {side}": np.linalg.norm(forces.reaction[:, JOINTS.index(f"{bone}_{x}")], axis=1)
         for name, bone in REACTIONS.items()
         for side, x in SIDES.items()
     }
-    reactions["L5"] = np.linalg.norm(forces.reaction[:, s.index("L5"), 3:], axis=1)
+    reactions["L5"] = np.linalg.norm(forces.reaction[:, JOINTS.index("L5")], axis=1)
     return Curves(course.time, angles, moments, powers, pushes, reactions, _groups(body, forces.force))
 
 

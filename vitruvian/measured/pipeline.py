@@ -19,7 +19,7 @@ import numpy as np
 from vitruvian.anatomy import Body, human
 from vitruvian.anatomy.scaling import STATURE
 from vitruvian.control import Relaxer
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.measured.curves import Curves, clinical_curves
 from vitruvian.measured.dynamics import Forces, found_forces
 from vitruvian.measured.ground import GroundForce, estimated_contact, plate_forces, sole_motion
@@ -27,11 +27,12 @@ from vitruvian.measured.kinematics import Fit, Goals, PoseFitter
 from vitruvian.measured.literature import Peak, activity_of, peaks
 from vitruvian.measured.smooth import Course, closed_on_itself, smoothed
 from vitruvian.measured.subject import Subject, found_size, placed, segment_lengths, start_pose, trial_goals
-from vitruvian.measured.trial import LONGEST_GAP, Trial, filled
+from vitruvian.measured.trial import LONGEST_GAP, Trial, filled, thinned
 from vitruvian.skeleton import centre_of_mass
 
 Array = np.ndarray
 Progress = Callable[[float, float], None]
+LAWS = ("rigid", "elastic", "documents", "none")
 FLOOR = 10.0  # percentile of the lowest point of the soles that is taken for the ground where nothing else says it
 
 
@@ -48,8 +49,8 @@ class Settings:
     without: Sequence[str] = ()  # markers that are left out
     without_plates: Sequence[str] = ()  # force plates that are left out
     cycle: bool | None = None  # whether the motion closes on itself; None looks
-    muscles: bool = True  # False stops after the joint moments
-    options: Mapping[str, str] = field(default_factory=lambda: {"feet": "universal"})  # of `human`
+    muscles: str = "rigid"  # force law of the muscles (`human`), or none: stop after the joint moments
+    feet: str = "universal"  # joints of the ankles (`human`)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +76,12 @@ class Tracked:
 def analyse(trial: Trial, settings: Settings | None = None, progress: Progress | None = None) -> Tracked:
     """Everything about a trial; `progress(done, 1)` tells how far it is."""
     s, begun = settings or Settings(), perf_counter()
-    trial = filled(_without(trial, s), s.gap)
+    if s.muscles not in LAWS:
+        raise unknown_name("muscles", s.muscles, LAWS)
+    trial = thinned(filled(_without(trial, s), s.gap), max(s.rate, 3.0 * s.cutoff))
     remarks = list(trial.remarks)
-    body = human(**s.options)  # type: ignore[arg-type]
+    options = {"feet": s.feet, "muscles": "documents" if s.muscles == "none" else s.muscles}
+    body = human(feet=s.feet)  # its muscles do not matter yet
     fitter = PoseFitter(body)
     goals, unknown = trial_goals(trial, body, s.mapping)
     if unknown:
@@ -89,7 +93,7 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
         scale = s.height / STATURE
     if s.mass is None:
         remarks.append("mass by the cube of the height, since none was given")
-    body = human(**s.options, height=scale * STATURE, mass=s.mass)  # type: ignore[arg-type]
+    body = human(**options, height=scale * STATURE, mass=s.mass)  # type: ignore[arg-type]
     fitter = PoseFitter(body)
     goals, _ = trial_goals(trial, body, s.mapping)
     goals = placed(fitter, goals, start_pose(fitter, goals))
@@ -118,14 +122,14 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     course, ground = _ground(body, course, trial, s, remarks)
     lift += course.q[0, 2]
     forces = found_forces(
-        body, course, ground, lambda done, total: tell(0.4 + 0.6 * done / total, 1.0), muscles=s.muscles
+        body, course, ground, lambda done, total: tell(0.4 + 0.6 * done / total, 1.0), muscles=s.muscles != "none"
     )
     curves = clinical_curves(body, course, ground, forces)
     speed = _speed(body, course)
     metrics = _metrics(trial, body, goals, fit, ground, forces, course) | {"speed_m_per_s": speed}
     metrics["analysis_seconds"] = perf_counter() - begun
     tell(1.0, 1.0)
-    subject = Subject(scale, goals.names, unknown, segment_lengths(trial, body))
+    subject = Subject(scale, goals.names, unknown, segment_lengths(trial, goals, body, fit.q))
     return Tracked(
         trial, s, body, subject, goals, fit, course, ground, forces, curves,
         peaks(curves, body.skeleton.mass, activity_of(speed)), remarks, metrics, float(lift),

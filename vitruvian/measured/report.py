@@ -43,6 +43,7 @@ svg .band { fill: #9fc6a6; opacity: .35; }
 ul { margin: 4px 0; padding-left: 20px; }
 """
 BOTH = ("left", "right")
+WORDS = {"rigid": "fibres on stiff tendons", "elastic": "fibres on elastic tendons", "documents": "lines all fibre"}
 
 
 def report_page(found: Tracked, wall_seconds: float) -> str:
@@ -75,7 +76,7 @@ def report_page(found: Tracked, wall_seconds: float) -> str:
     parts += _plots(
         t, _pairs(curves.ground, "BW", spans, {"vertical": band.get("vertical ground force")}, mass * STANDING, "")
     )
-    if found.settings.muscles:
+    if found.settings.muscles != "none":
         parts += _muscle_parts(found, t, spans, band, mass)
     parts.append("</body></html>")
     return "\n".join(parts)
@@ -94,9 +95,9 @@ def _muscle_parts(
     chosen = sorted(size, key=lambda b: -size[b])[:GROUPS]
     shown = {n: c for b in chosen for n, c in groups.items() if n.rsplit(", ", 1)[0] == b}
     parts = [
-        f"<h2>Muscle forces</h2><p class='lead'>Static optimisation over {found.body.muscles.n_muscles} muscles (least "
-        f"sum of squared activations, with reserves); the {len(chosen)} strongest here, all in the tables beside this "
-        "page.</p>",
+        f"<h2>Muscle forces</h2><p class='lead'>Static optimisation over {found.body.muscles.n_muscles} muscles with "
+        f"{WORDS[found.settings.muscles]} (least sum of squared activations, with reserves); the {len(chosen)} "
+        "strongest here, all in the tables beside this page.</p>",
         *_plots(t, _pairs(shown, "N", spans, {}, 1.0, "")),
         "<h2>Joint reactions</h2><p class='lead'>Size of the force that each joint carries, muscles included, in body "
         "weights.</p>",

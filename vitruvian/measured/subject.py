@@ -32,7 +32,22 @@ LOOSE = 0.3  # weight of a marker whose place was found from the trial itself
 TURN = 0.05  # [m²/rad²] weight of an orientation: as a point 0.22 m away
 LEGS = ("Fe", "Tfp", "Fo")  # joints whose places count; elsewhere a file's figure differs too much from ours
 FAR = {"Fe": "Tfp", "Tfp": "Fo", "Hu": "Ul", "Ul": "Ha"}  # bone -> the bone at its far end
-SEGMENTS = {"thigh": ("Fe", "Tfp"), "shank": ("Tfp", "Fo"), "upper arm": ("Hu", "Ul"), "forearm": ("Ul", "Ha")}
+# segment -> joints or markers at its ends; ? stands for the side
+SEGMENTS = {
+    "thigh": ("Fe_?", "Tfp_?"),
+    "shank": ("Tfp_?", "Fo_?"),
+    "upper arm": ("Hu_?", "Ul_?"),
+    "forearm": ("Ul_?", "Ha_?"),
+}
+MARKED = {
+    "pelvis (width)": ("LASI", "RASI"),
+    "thigh": ("?GTR", "?KNE"),
+    "shank": ("?KNE", "?ANK"),
+    "foot": ("?HEE", "?TOE"),
+    "upper arm": ("?SHO", "?ELB"),
+    "forearm": ("?ELB", "?WRB"),
+    "trunk": ("SACR", "C7"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +156,23 @@ def start_pose(fitter: PoseFitter, goals: Goals) -> Array:
     return _start(fitter, goals, 0)
 
 
-def segment_lengths(trial: Trial, body: Body) -> dict[str, tuple[float, float]]:
-    """Segment -> measured and our length [m] for files with joints; both sides' mean, median over the frames."""
-    if trial.segments is None:
-        return {}
-    own, out = trial.segments.joints, {}
-    for name, (near, far) in SEGMENTS.items():
-        sides = [side for side in "lr" if f"{near}_{side}" in own and f"{far}_{side}" in own]
-        if sides:
-            theirs = [np.median(np.linalg.norm(own[f"{far}_{x}"] - own[f"{near}_{x}"], axis=1)) for x in sides]
-            ours = [np.linalg.norm(_far_joint(body, f"{near}_{x}", f"{far}_{x}")) for x in sides]
-            out[name] = (float(np.mean(theirs)), float(np.mean(ours)))
+def segment_lengths(trial: Trial, goals: Goals, body: Body, q: Array) -> dict[str, tuple[float, float]]:
+    """Segment -> measured and our length [m], both sides' mean, median over the frames of poses q (f, n_q): between
+    joints where the file has them, else between markers."""
+    ends = SEGMENTS if trial.segments is not None else MARKED
+    T = np.array([bone_poses(body.skeleton, pose)[goals.point_bone] for pose in q])
+    ours = np.einsum("fmij,mj->fmi", T[..., :3, :3], goals.point_local) + T[..., :3, 3]
+    at = {name: k for k, name in enumerate(goals.names[: len(goals.point_bone)])}
+    out = {}
+    for name, (near, far) in ends.items():
+        named = [(near.replace("?", x), far.replace("?", x)) for x in ("LR" if trial.segments is None else "lr")]
+        pairs = [(at[a], at[b]) for a, b in dict.fromkeys(named) if a in at and b in at]
+        if pairs:
+            both = [
+                float(np.mean([np.nanmedian(np.linalg.norm(x[:, b] - x[:, a], axis=1)) for a, b in pairs]))
+                for x in (goals.place, ours)
+            ]
+            out[name] = (both[0], both[1])
     return out
 
 

@@ -139,6 +139,21 @@ def filled(trial: Trial, longest: float = LONGEST_GAP) -> Trial:
                    plates=[replace(p, time=p.time - t[first]) for p in trial.plates])  # fmt: skip
 
 
+def thinned(trial: Trial, rate: float) -> Trial:
+    """The trial with every k-th frame, the fewest that are still `rate` [1/s] or more; said if frames are left out."""
+    k = int(trial.rate / rate + 1e-6)
+    if k < 2:
+        return trial
+    own = trial.segments
+    kept = None
+    if own is not None:
+        turns, joints = ({name: x[::k] for name, x in part.items()} for part in (own.turns, own.joints))
+        kept = Segments(turns, joints, own.along)
+    told = f"every {k}. frame used: {trial.rate / k:.0f} of {trial.rate:.0f} a second"
+    markers = {name: x[::k] for name, x in trial.markers.items()}
+    return replace(trial, time=trial.time[::k], markers=markers, segments=kept, remarks=[*trial.remarks, told])
+
+
 def _gaps(ok: Array) -> list[tuple[int, int]]:
     """Runs of unseen frames [a, b) within a marker that is seen at both ends."""
     edge = np.diff(ok.astype(np.int8))

@@ -5,7 +5,21 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from vitruvian.muscle.wrapping import bend, carried_points, gears
+
 Array = np.ndarray
+
+
+@nb.njit(cache=True)
+def path_lines(offsets, bone, local, wraps, carriers, poses, points, lines_out, length):
+    """World points of all paths, the wrenches of all rows that change a length, and the lengths."""
+    c = len(carriers.bones)
+    frames, twists, slopes = np.empty((c, 4, 4)), np.empty((c, 6)), np.empty((c, 3))
+    world_points(bone, local, poses, points)
+    carried_points(carriers, poses, points, frames, twists, slopes)
+    lines(offsets, points, lines_out, length)
+    bend(wraps, poses, points, lines_out, length)
+    gears(carriers, twists, slopes, lines_out)
 
 
 @nb.njit(cache=True)

@@ -3,7 +3,7 @@
 `MuscleBuilder` checks and lays everything out in arrays; `MuscleModel` is what the kernels read. The sparsity of the
 moment arms is fixed by the tree: a segment between bones A and B changes length only with the joints on the way from
 A to B (those of one bone's ancestors but not of the other's), so every muscle knows its joint coordinates once and
-for all.
+for all. Cylinders bend a path round bone, and points may ride on carriers (`wrapping`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,16 @@ from vitruvian.muscle.elements import SPECIFIC_TENSION, Element
 from vitruvian.muscle.forces import force_laws
 from vitruvian.muscle.laws import ForceLaw, LawMuscles
 from vitruvian.muscle.tendon import ELASTIC
+from vitruvian.muscle.wrapping import (
+    ARC,
+    Carrier,
+    Carriers,
+    Cylinder,
+    Wraps,
+    carrier_frame,
+    carrier_tables,
+    cylinder_frame,
+)
 
 Array = np.ndarray
 Path = Sequence[tuple[str, Iterable[float]]]  # bone and position in its frame [m] of each point, origin first
@@ -44,9 +54,15 @@ class MuscleModel:
     n_v: int  # joint velocity coordinates of the skeleton
     row_start: Array  # moment arms of muscle m are row_start[m]:row_start[m+1], shape (n + 1,)
     column: Array  # joint coordinate of each moment arm, ascending within a muscle, shape (z,)
-    segment_start: Array  # entries of segment s are segment_start[s]:segment_start[s+1], shape (s + 1,)
+    # Rows that change lengths: all segments, two for each cylinder, one for each muscle on a carrier.
+    segment_start: Array  # entries of row s are segment_start[s]:segment_start[s+1]
     segment_entry: Array  # which moment arm each adds to
     segment_sign: Array  # +1 if the joint moves the segment's far end, -1 its near end
+    wraps: Wraps
+    carriers: Carriers
+    cylinders: tuple[tuple[Cylinder, ...], ...]  # of each muscle, as given
+    riding: Array  # carrier of each point, -1 for none: such a point has its bone and place by the default pose, (p,)
+    frames: tuple[Carrier, ...]  # the carriers, as given
 
     @property
     def n_muscles(self) -> int:
@@ -66,6 +82,12 @@ class MuscleModel:
     def rest_length(self) -> Array:
         """[m], shape (n,)."""
         return self.table[:, 1]
+
+    @property
+    def curve_offsets(self) -> Array:
+        """Muscle m has the points curve_offsets[m]:curve_offsets[m+1] of `path_curves`, shape (n + 1,)."""
+        more = np.bincount(self.wraps.muscle, minlength=self.n_muscles)
+        return self.offsets + ARC * np.concatenate([[0], np.cumsum(more)]).astype(np.int64)
 
     def index(self, name: str) -> int:
         try:
@@ -115,13 +137,23 @@ class _Muscle(NamedTuple):
     pcsa: float
     bones: Array
     local: Array
+    cylinders: tuple[Cylinder, ...]
+    riding: Array  # carrier of each point, -1 for none
 
 
 class MuscleBuilder:
     """Collects muscles for a skeleton, from none or from those of `model` that were built for it."""
 
-    def __init__(self, skeleton: Tree, model: MuscleModel | None = None, keep: Iterable[int] | None = None):
-        """keep: which muscles of the model to start from; all if left out."""
+    def __init__(
+        self,
+        skeleton: Tree,
+        model: MuscleModel | None = None,
+        keep: Iterable[int] | None = None,
+        carriers: Sequence[Carrier] = (),
+    ):
+        """keep: which muscles of the model to start from; all if left out. carriers: frames that points may ride on;
+        those of the model if it is given."""
+        self._carriers = tuple(carriers) if model is None else model.frames
         self._names = tuple(skeleton.names)
         self._n_v = int(skeleton.n_v)
         self._chains = _coordinate_chains(skeleton)
@@ -132,7 +164,9 @@ class MuscleBuilder:
                 raise InputError(f"muscles were built for {model.n_v} joint coordinates, the skeleton has {self._n_v}")
             for m in range(model.n_muscles) if keep is None else keep:
                 facts = model.names[m], model.groups[m], model.regions[m], model.elements[m]
-                self._rows.append(_Muscle(*facts, model.weight[m], model.pcsa[m], *model.path(m)))
+                points = slice(model.offsets[m], model.offsets[m + 1])
+                path = *model.path(m), model.cylinders[m], model.riding[points]
+                self._rows.append(_Muscle(*facts, model.weight[m], model.pcsa[m], *path))
                 self._taken.add(model.names[m])
 
     def add_muscle(
@@ -145,13 +179,20 @@ class MuscleBuilder:
         region: str = "",
         weight: float = 1.0,
         pcsa: float | None = None,
+        cylinders: Sequence[Cylinder] = (),
     ) -> None:
-        """A muscle through `points`: (bone, position in the bone's frame [m]), origin first.
+        """A muscle through `points`: (bone or carrier, position in its frame [m]), origin first.
 
+        cylinders: what its segments bend round, at most one each.
         pcsa: cross-section [m^2], which is drawn and filled with flesh; F_max / 0.3 MPa if left out."""
         if name in self._taken:
             raise InputError(f"muscle '{name}' is defined twice")
-        bones, local = checked_path(f"muscle '{name}'", points, self._names)
+        bones, local = checked_path(f"muscle '{name}'", points, (*self._names, *(c.name for c in self._carriers)))
+        riding = np.where(bones < len(self._names), -1, bones - len(self._names))
+        for k in np.flatnonzero(riding >= 0):
+            carrier = self._carriers[riding[k]]
+            frame = carrier_frame(carrier)
+            bones[k], local[k] = self._names.index(carrier.base), frame[:3, :3] @ local[k] + frame[:3, 3]
         if isinstance(element, ForceLaw):
             raise InputError(f"muscle '{name}': give the force law its numbers, {element.name}(f_max=..., ...)")
         for value, what in ((element.rest_length, "rest length"), (element.f_max, "F_max"), (weight, "weight")):
@@ -160,28 +201,39 @@ class MuscleBuilder:
         pcsa = element.f_max / SPECIFIC_TENSION if pcsa is None else pcsa
         if not (pcsa >= 0 and np.isfinite(pcsa)):
             raise InputError(f"muscle '{name}': PCSA must be positive, got {pcsa:g} m^2")
-        if not any(self._segment(a, b) for a, b in itertools.pairwise(bones)):
+        gears = [
+            (self._names.index(c.base), self._names.index(c.driver))
+            for c in map(self._carriers.__getitem__, riding[riding >= 0])
+        ]
+        if not any(self._segment(a, b) for a, b in [*itertools.pairwise(bones), *gears]):
             where = " and ".join(self._names[b] for b in dict.fromkeys(bones))
             raise InputError(f"muscle '{name}' crosses no joint that moves: all its points are on {where}")
+        for c in cylinders:
+            if not 0 <= c.segment < len(bones) - 1:
+                raise InputError(f"muscle '{name}': a cylinder bends segment {c.segment} of {len(bones) - 1}")
+            if c.bone not in self._names:
+                raise InputError(f"muscle '{name}': {unknown_name('bone', c.bone, self._names)}")
+            cylinder_frame(f"muscle '{name}'", c)
+        if len({c.segment for c in cylinders}) < len(cylinders):
+            raise InputError(f"muscle '{name}': a segment can bend round one cylinder only")
         self._taken.add(name)
-        self._rows.append(_Muscle(name, group or name, region, element, weight, pcsa, bones, local))
+        path = bones, local, tuple(sorted(cylinders, key=lambda c: c.segment)), riding
+        self._rows.append(_Muscle(name, group or name, region, element, weight, pcsa, *path))
 
     def build(self) -> MuscleModel:
-        names, groups, regions, elements, weight, pcsa, bones, locals_ = (
+        names, groups, regions, elements, weight, pcsa, bones, locals_, cylinders, carried = (
             zip(*self._rows) if self._rows else ((),) * len(_Muscle._fields)
         )
-        columns, entries, signs = [], [], []
-        row_start, segment_start = [0], [0]
-        for path in bones:
-            touched = [self._segment(a, b) for a, b in itertools.pairwise(path)]
-            mine = sorted({c for segment in touched for c, _ in segment})
-            place = {c: row_start[-1] + k for k, c in enumerate(mine)}
-            for segment in touched:
-                entries += [place[c] for c, _ in segment]
-                signs += [s for _, s in segment]
-                segment_start.append(len(entries))
-            columns += mine
-            row_start.append(len(columns))
+        offsets = np.cumsum([0, *(len(b) for b in bones)]).astype(np.int64)
+        rows = _Rows()
+        for m, path in enumerate(bones):
+            for i, (a, b) in enumerate(itertools.pairwise(path)):
+                rows.add(m, self._segment(a, b), int(offsets[m]) + i, int(offsets[m]) + i + 1)
+        wraps = self._wraps(cylinders, bones, offsets, rows)
+        riding = np.concatenate(carried).astype(np.int64) if carried else np.zeros(0, np.int64)
+        local = np.concatenate(locals_) if locals_ else np.zeros((0, 3))
+        carriers = self._carry(riding, local, rows)
+        row_start, columns, start, entry, sign = rows.sparse(len(names))
         return MuscleModel(
             names=tuple(names),
             groups=tuple(groups),
@@ -190,21 +242,98 @@ class MuscleBuilder:
             weight=np.array(weight, dtype=float),
             pcsa=np.array(pcsa, dtype=float),
             **force_laws(names, elements)._asdict(),
-            offsets=np.cumsum([0, *(len(b) for b in bones)]).astype(np.int64),
+            offsets=offsets,
             bone=np.concatenate(bones).astype(np.int64) if bones else np.zeros(0, np.int64),
-            local=np.concatenate(locals_) if locals_ else np.zeros((0, 3)),
+            local=local,
             n_v=self._n_v,
-            row_start=np.array(row_start, dtype=np.int64),
-            column=np.array(columns, dtype=np.int64),
-            segment_start=np.array(segment_start, dtype=np.int64),
-            segment_entry=np.array(entries, dtype=np.int64),
-            segment_sign=np.array(signs, dtype=float),
+            row_start=row_start,
+            column=columns,
+            segment_start=start,
+            segment_entry=entry,
+            segment_sign=sign,
+            wraps=wraps,
+            carriers=carriers,
+            cylinders=tuple(cylinders),
+            riding=riding,
+            frames=self._carriers,
+        )
+
+    def _wraps(self, cylinders: Sequence, bones: Sequence, offsets: Array, rows: _Rows) -> Wraps:
+        """Lay out the cylinders of all muscles, and two rows for each: near end to cylinder, cylinder to far end."""
+        out = []
+        for i, given in enumerate(cylinders):
+            for c in given:
+                first, obstacle = int(offsets[i]) + c.segment, self._names.index(c.bone)
+                a, b = bones[i][c.segment], bones[i][c.segment + 1]
+                line = rows.add(i, self._segment(a, obstacle), first, -1)
+                rows.add(i, self._segment(obstacle, b), -1, first + 1)
+                turned = cylinder_frame(f"muscle '{self._rows[i].name}'", c)
+                out.append((i, first - i, first, line, obstacle, c.centre, turned, c.radius))
+        m, segment, near, row, on = (np.array([w[k] for w in out], np.int64) for k in range(5))
+        centre, frame = np.array([w[5] for w in out]).reshape(-1, 3), np.array([w[6] for w in out]).reshape(-1, 3, 3)
+        return Wraps(m, segment, near, row, on, centre, frame, np.array([w[7] for w in out], float))
+
+    def _carry(self, riding: Array, local: Array, rows: _Rows) -> Carriers:
+        """Lay out the carriers, and a row for each muscle that pulls on one."""
+        point = np.flatnonzero(riding >= 0)
+        inverse = [np.linalg.inv(carrier_frame(c)) for c in self._carriers]
+        place = [inverse[riding[p]][:3, :3] @ local[p] + inverse[riding[p]][:3, 3] for p in point]
+        pulls: dict[tuple[int, int], list[tuple[int, float]]] = {}
+        for row, (m, near, far) in enumerate(rows.ends):
+            a, b = (riding[p] if p >= 0 else -1 for p in (near, far))
+            for c, s in ((a, -1.0), (b, 1.0)):
+                if c >= 0 and a != b:
+                    pulls.setdefault((m, int(c)), []).append((row, s))
+        bones = [(self._names.index(c.base), self._names.index(c.driver)) for c in self._carriers]
+        gear, start, line, sign = [], [0], [], []
+        for (m, c), pulled in pulls.items():
+            gear.append((c, rows.add(m, self._segment(*bones[c]), -1, -1)))
+            line += [row for row, _ in pulled]
+            sign += [s for _, s in pulled]
+            start.append(len(line))
+        return Carriers(
+            np.array([(*b, c.kind) for b, c in zip(bones, self._carriers)], np.int64).reshape(-1, 3),
+            *carrier_tables(self._carriers),
+            point.astype(np.int64),
+            riding[point],
+            np.array(place, float).reshape(-1, 3),
+            np.array(gear, np.int64).reshape(-1, 2),
+            np.array(start, np.int64),
+            np.array(line, np.int64),
+            np.array(sign, float),
         )
 
     def _segment(self, near: int, far: int) -> list[tuple[int, float]]:
         """Joint coordinates that change the distance between a point of `near` and one of `far`."""
         a, b = self._chains[near], self._chains[far]
         return [(c, 1.0) for c in sorted(b - a)] + [(c, -1.0) for c in sorted(a - b)]
+
+
+class _Rows:
+    """Lines of pull: muscle, joint coordinates with their signs, and the path points at both ends (-1: none)."""
+
+    def __init__(self) -> None:
+        self.ends: list[tuple[int, int, int]] = []
+        self._entries: list[list[tuple[int, float]]] = []
+
+    def add(self, muscle: int, entries: list[tuple[int, float]], near: int, far: int) -> int:
+        self.ends.append((muscle, near, far))
+        self._entries.append(entries)
+        return len(self.ends) - 1
+
+    def sparse(self, n_muscles: int) -> tuple[Array, ...]:
+        """row_start, column, segment_start, segment_entry, segment_sign of `MuscleModel`."""
+        mine: list[set[int]] = [set() for _ in range(n_muscles)]
+        for (m, _, _), entries in zip(self.ends, self._entries):
+            mine[m] |= {c for c, _ in entries}
+        columns = [sorted(c) for c in mine]
+        row_start = np.cumsum([0, *map(len, columns)]).astype(np.int64)
+        place = [{c: int(row_start[m]) + k for k, c in enumerate(cs)} for m, cs in enumerate(columns)]
+        entry = [place[m][c] for (m, _, _), entries in zip(self.ends, self._entries) for c, _ in entries]
+        sign = [s for entries in self._entries for _, s in entries]
+        start = np.cumsum([0, *map(len, self._entries)]).astype(np.int64)
+        flat = [c for cs in columns for c in cs]
+        return row_start, np.array(flat, np.int64), start, np.array(entry, np.int64), np.array(sign, float)
 
 
 def checked_path(whose: str, points: Path, names: Sequence[str]) -> tuple[Array, Array]:

@@ -15,8 +15,8 @@ from vitruvian.world import Parameter, Recording
 
 Array = np.ndarray
 
-STEPS = Parameter(8, "steps per frame of 1/60 s", low=1, high=100)
-RATE = Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0)
+STEPS = Parameter(4, "steps per frame of 1/60 s", low=1, high=100)
+RATE = Parameter(60.0, "control decisions a second", "1/s", low=20.0, high=2000.0)
 
 MEASURED = (".c3d", ".trc", ".csv")
 MOTION = "a name, a .toml file of key poses, or measured: .bvh, .c3d, .trc, .csv"

@@ -12,9 +12,15 @@ from vitruvian.control.stance import Plan, StanceControl, StanceGains, soles
 from vitruvian.couple import BodyStepper
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure, Now
-from vitruvian.world import Signal, World
+from vitruvian.systems.body import ACCOUNTS
+from vitruvian.world import Camera, Recording, Signal, World
 
 Array = np.ndarray
+STANDING_CAMERAS = (
+    Camera("corner", (3.0, -3.6, 1.4), (0.0, 0.0, 0.95)),
+    Camera("side", (4.6, 0.0, 1.2), (0.0, 0.0, 0.95)),
+    Camera("front", (0.0, -4.6, 1.2), (0.0, 0.0, 0.95)),
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class StillMotion:
 
 
 def stance_measures(body: Body) -> list[Measure]:
-    """Signals `centre` (of mass), `ground` (force of the ground), `pressure` (its centre) and `weight`."""
+    """Signals `centre` (of mass), `ground` (force of the ground), `pressure` (its centre), `soles` and `weight`."""
     s = body.skeleton
     weight = s.mass * float(np.linalg.norm(s.gravity))
 
@@ -68,8 +74,30 @@ def stance_measures(body: Body) -> list[Measure]:
         Measure(Signal("centre", "m", "centre of mass", xyz), lambda now: centre_of_mass(s, now.q)),
         Measure(Signal("ground", "N", "force of the ground", xyz), lambda now: now.once(touching)[1].sum(axis=0)),
         Measure(Signal("pressure", "m", "centre of pressure; none in the air", xyz[:2]), pressure),
+        Measure(
+            Signal("soles", "m", "middle of the left and the right sole", ("left x", "left y", "right x", "right y")),
+            lambda now: _middles(soles(body, now.q)),
+        ),
         Measure(Signal("weight", "N", "of the body"), lambda now: weight),
     ]
+
+
+def _middles(points: Array) -> Array:
+    left = points[points[:, 0] > points[:, 0].mean()]
+    right = points[points[:, 0] <= points[:, 0].mean()]
+    return np.concatenate([left[:, :2].mean(axis=0), right[:, :2].mean(axis=0)])
+
+
+def steady_metrics(recording: Recording) -> dict[str, float]:
+    """How far the soles slide [mm], the ground's largest force [N], the work of pushes [J]."""
+    s = recording.signals
+    work = s["work"][-1, ACCOUNTS.index("push")]
+    return {
+        "soles_slide_mm": float(1e3 * np.abs(s["soles"] - s["soles"][0]).max()),
+        "ground_peak_n": float(s["ground"][:, 2].max()),
+        "body_weight_n": float(s["weight"][0]),
+        "push_work_j": float(work),
+    }
 
 
 def stance_world(system: BodySystem, plan: Plan, gains: StanceGains, steps: float) -> World:

@@ -24,7 +24,7 @@ from vitruvian.anatomy import (
 )
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim import Command, Pilot
-from vitruvian.couple import StillWater
+from vitruvian.couple import PATCHES, StillWater
 from vitruvian.scenes import _swim_drive
 from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed, speeds_between
 from vitruvian.skin import BoundSkin
@@ -58,6 +58,7 @@ PARAMETERS: dict[str, Parameter] = {
     **_swim_drive.PARAMETERS,
     "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
     "strength": Parameter(STRENGTH, "of the muscles, in parts of the tables'", low=0.2, high=5.0),
+    "patches": Parameter("none", "limbs with refined water of 13 mm cells about them", choices=tuple(PATCHES)),
     "cell": Parameter(0.045, "edge of a water cell", "m", low=0.01, high=0.1),
     "steps": Parameter(2, "steps per frame of 1/48 s", low=1, high=64),
     "triangles": Parameter(8000, "of the skin", low=1000, high=100000),
@@ -124,7 +125,7 @@ def stroke_world(
     controller = _swim_drive.drive(body, stroke, parameters, plan=plan, strokes=strokes, pilot=lead)
     room = water(parameters, turns=turns, supine=read.posture == "supine")
     simulation = SwimmerSystem(
-        body, skin, water=room, q=q, v=v, forces=parameters["forces"],
+        body, skin, water=room, q=q, v=v, forces=parameters["forces"], patches=parameters.get("patches", "none"),
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters),
         measures=(*clock_measures(parameters["rate"]), *measures), **options,
     )  # fmt: skip

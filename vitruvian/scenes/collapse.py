@@ -14,6 +14,7 @@ forwards it kneels for a while first, and rest is not asked for). With the pelvi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ scene = Scene(
         "pelvis": Parameter(
             "free", "free, or fixed so that only the upper body and legs give way", choices=("free", "fixed")
         ),
-        "steps": STEPS,
+        "steps": replace(STEPS, default=8),
     },
     qualities={"draft": {"steps": 8}, "standard": {}, "seed": {"steps": 64}},
 )

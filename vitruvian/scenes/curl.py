@@ -200,7 +200,7 @@ scene = Scene(
         "steps": STEPS,
     },
     qualities={
-        "draft": {"steps": 6, "rate": 90.0, "spacing": QUALITY_SPACING["draft"]},
+        "draft": {"spacing": QUALITY_SPACING["draft"]},
         "standard": {"spacing": QUALITY_SPACING["standard"]},
         "seed": {"steps": 32, "rate": 480.0, "spacing": QUALITY_SPACING["seed"]},
     },

@@ -63,5 +63,5 @@ scene = Scene(
         "rate": RATE,
         "steps": STEPS,
     },
-    qualities={"draft": {"steps": 6, "rate": 90.0}, "standard": {}, "seed": {"steps": 32, "rate": 480.0}},
+    qualities={"draft": {}, "standard": {}, "seed": {"steps": 32, "rate": 480.0}},
 )

@@ -11,6 +11,7 @@ the ground's peak force at landing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     ]
     system = BodySystem(
         body,
-        motion.sample(0.0)[0],
+        *motion.sample(0.0)[:2],
         pelvis="free",
         contacts=body_contacts(body),
         measures=measures,
@@ -92,7 +93,7 @@ scene = Scene(
         "motion": Parameter("jump", MOTION),
         "push": Parameter(7.0, "upward acceleration of the push-off", "m/s²", low=2.0, high=20.0),
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
-        "steps": STEPS,
+        "steps": replace(STEPS, default=8),
     },
     qualities={"draft": {"steps": 8, "rate": 120.0}, "standard": {}, "seed": {"steps": 32, "rate": 240.0}},
 )

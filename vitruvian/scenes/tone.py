@@ -21,6 +21,7 @@ shoulder bulges (Lee's figure 5.16). The flesh follows the bones and does not ac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,7 @@ scene = Scene(
         **LOOKS,
         **shape_parameters(),
         "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),
-        "steps": STEPS,
+        "steps": replace(STEPS, default=8),
     },
     qualities={
         "draft": {"spacing": QUALITY_SPACING["draft"]},

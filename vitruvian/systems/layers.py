@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from vitruvian.anatomy import Body, bone_surfaces
+from vitruvian.anatomy import Body
+from vitruvian.anatomy.surfaces import shown_surfaces
 from vitruvian.control import Controls
 from vitruvian.errors import InputError
 from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
-from vitruvian.muscle import path_points
+from vitruvian.muscle import carrier_poses, path_curves
 from vitruvian.systems.colours import WATER
 from vitruvian.systems.measures import Measure, Now, read
 from vitruvian.water import Tank, spray_surface, surface_mesh
@@ -145,20 +146,27 @@ def body_layers(
     activation: Callable[[Now], Array] = lambda now: now.state.activation,
     value: str = "activation",
 ) -> list[Layer]:
-    """Bones and muscle lines. drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
+    """Bones (with those that ride on others, such as the patella) and muscle lines.
+
+    drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
     (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,)."""
 
     def shown() -> list[Mesh]:
-        surfaces = bone_surfaces(body, fallback=True).items() if drawn else ()
+        surfaces = shown_surfaces(body, fallback=True).items() if drawn else ()
         return [*meshes, *(Mesh(bone, bone, vertices, faces, layer="bones") for bone, (vertices, faces) in surfaces)]
 
     m = body.muscles
     lines = Lines(
-        "muscles", m.offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0), layer="muscles"
+        "muscles", m.curve_offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0), layer="muscles"
     )
+
+    def placed(now: Now) -> Array:
+        bones = poses(now)
+        return as_poses(np.concatenate([bones, carrier_poses(m, bones)]))
+
     return [
-        BodiesLayer(body.skeleton.names, shown, lambda now: as_poses(poses(now))),
-        LinesLayer(lines, lambda now: LinesFrame(path_points(m, now.poses), activation(now).copy())),
+        BodiesLayer((*body.skeleton.names, *(c.name for c in m.frames)), shown, placed),
+        LinesLayer(lines, lambda now: LinesFrame(path_curves(m, now.poses), activation(now).copy())),
     ]
 
 

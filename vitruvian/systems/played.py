@@ -138,7 +138,7 @@ def _cameras(found: Tracked) -> tuple[Camera, ...]:
     """From both sides and the front, around the way of the pelvis."""
     way = found.course.q[:, :2]
     middle = 0.5 * (way.min(axis=0) + way.max(axis=0))
-    far = 3.2 + 0.9 * float(np.ptp(way, axis=0).max())
+    far = 4.0 + 0.8 * float(np.ptp(way, axis=0).max())
     x, y = float(middle[0]), float(middle[1])
     look = (x, y, 0.9)
     return (

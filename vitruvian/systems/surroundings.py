@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,11 @@ class Held:
     start: float = -np.inf
     end: float = np.inf
 
+    @cached_property
+    def load(self) -> Array:
+        """Its inertia as `Inertia.flat`, shape (10,)."""
+        return self.inertia.flat()
+
 
 @dataclass(frozen=True)
 class Push:
@@ -37,7 +43,7 @@ def add_held(skeleton: Skeleton, things: Iterable[Held], time: float, load: Arra
     """Add the inertia of what is held at `time` [s] to each bone's load, shape (n_bones, 10)."""
     for thing in things:
         if thing.start <= time + 1e-9 and time + 1e-9 < thing.end:
-            load[skeleton.index(thing.bone)] += thing.inertia.flat()
+            load[skeleton.index(thing.bone)] += thing.load
 
 
 def add_pushes(skeleton: Skeleton, pushes: Iterable[Push], q: Array, time: float, wrench: Array) -> None:

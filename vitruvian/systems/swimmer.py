@@ -20,7 +20,17 @@ import numpy as np
 from vitruvian.anatomy import Body, BodyFlesh
 from vitruvian.control import Controls, honoured
 from vitruvian.control.rhythm import muscle_groups
-from vitruvian.couple import BodyInWater, BodyStepper, Drive, FleshMotion, FleshSkin, StillWater, SwimmerState, Wading
+from vitruvian.couple import (
+    BodyInWater,
+    BodyStepper,
+    Drive,
+    FleshMotion,
+    FleshSkin,
+    StillWater,
+    SwimmerState,
+    Wading,
+    limb_patches,
+)
 from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder
 from vitruvian.skeleton import bone_poses, centre_of_mass
@@ -31,7 +41,7 @@ from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Push, add_pushes
 from vitruvian.systems.swimmer_room import check_room
 from vitruvian.systems.swimmer_signals import Calm, parts_of, swim_measures
-from vitruvian.water import FORCES, Tank, WaterState, fill, follow
+from vitruvian.water import FORCES, Tank, WaterState, fill, follow, start_patches
 from vitruvian.water import step as step_water
 from vitruvian.world import Camera, Mesh, Points, Surface, SurfaceFrame
 
@@ -84,6 +94,7 @@ class SwimmerSystem(Drawn):
         q: Array | None = None,
         v: Array | None = None,
         forces: str = "pressure",
+        patches: str = "none",
         muscles: bool = True,
         dynamics: ActivationDynamics | None = None,
         pushes: Sequence[Push] = (),
@@ -94,7 +105,8 @@ class SwimmerSystem(Drawn):
         drawn: bool = True,
     ):
         """flesh: finite elements under the skin, None for skinning alone. forces: "pressure" solves bones and water
-        together, "velocity" is the documents' interleaved scheme. muscles False takes the muscles away (torques then do
+        together, "velocity" is the documents' interleaved scheme. patches: limbs with refined water about them, "none",
+        "hands" or "hands and feet". muscles False takes the muscles away (torques then do
         all the work). q, v: start. marks: points [m] (n, 3) to show at a time, such as a ball to follow."""
         if not body.free_root:
             raise InputError("a swimmer needs a free pelvis")
@@ -109,6 +121,11 @@ class SwimmerSystem(Drawn):
         self.stepper = BodyStepper(s, body.muscles if muscles else MuscleBuilder(s).build())
         self.fleshed = None if flesh is None else FleshSkin(s, body.default_q, skin, flesh.model)
         self.in_water = BodyInWater(self.stepper, skin)
+        self.patches = None
+        if patches != "none":
+            if not isinstance(water, Tank) or forces != "pressure":
+                raise InputError("swim: patches refine simulated water with pressure forces")
+            self.patches = limb_patches(self.in_water, self.in_water.start(self.q0, self.v0), water, patches)
         self.groups, self.parts = muscle_groups(body), parts_of(skin.names)
         self.layers = self._layers(meshes, drawn)
         self.measures = (*swim_measures(), *measures)
@@ -124,6 +141,8 @@ class SwimmerSystem(Drawn):
         if isinstance(self.water, Tank):
             wading = self._begin(state)
             state.water = fill(self.water, seed=int(rng.integers(2**31)), mechanism=wading, body=state)
+            if self.patches is not None:
+                state.water.patches = start_patches(self.patches)
             self._follow(state, wading, 0.0)
         self._push(state, 0.0)
         return state
@@ -133,7 +152,10 @@ class SwimmerSystem(Drawn):
         if isinstance(self.water, Tank):
             assert state.water is not None
             # whether he still has room is asked below, in his own words
-            step_water(self.water, state.water, dt, mechanism=wading, body=state, forces=self.forces, beyond_walls=True)
+            step_water(
+                self.water, state.water, dt, mechanism=wading, body=state, forces=self.forces, beyond_walls=True,
+                patches=self.patches,
+            )  # fmt: skip
             self._follow(state, wading, time + dt)
         else:
             wading.still(self.water, time, dt)

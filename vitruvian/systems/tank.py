@@ -14,20 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.control import Controls, honoured
+from vitruvian.errors import InputError
 from vitruvian.spatial import pose_from_transform, transform
 from vitruvian.systems.colours import WIRE
 from vitruvian.systems.layers import BodiesLayer, Drawn, LinesLayer, water_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.water import (
+    Patches,
     RigidBodies,
     RigidBody,
     RigidState,
     Tank,
     WaterState,
     check_inside,
+    cover,
     fill,
     rasterise,
     spray_total,
+    start_patches,
     step,
     water_volume,
 )
@@ -56,18 +60,21 @@ class TankSystem(Drawn):
         bodies: Sequence[RigidBody] = (),
         *,
         forces: str = "pressure",
+        patches: Sequence[str] = (),
         measures: Sequence[Measure] = (),
         cameras: Sequence[Camera] = (),
         colours: Sequence[Colour] = (),
         closed: bool = True,
     ):
         """phi: level set of the water at time 0 [m], None for calm water at the rest level; forces: as in
-        `water.step`; colours: of the bodies; closed: draw the sides of the water as well."""
+        `water.step`; patches: names of bodies with refined water about them; colours: of the bodies; closed: draw the
+        sides of the water as well."""
         self.tank, self.phi, self.bodies, self.forces = tank, phi, tuple(bodies), forces
         # a cell's width of water always stays between a body and a wall
         low = np.asarray(tank.origin) + tank.cell
         walls = (low, low + np.asarray(tank.size) - 2.0 * tank.cell) if tank.closed else None
         self.mechanism = RigidBodies(self.bodies, tank.gravity, walls=walls) if self.bodies else None
+        self.patches = self._cover(patches)
         shades = [*colours, *([DRY] * len(self.bodies))]
         meshes = [
             Mesh(b.name, b.name, b.vertices, b.faces, layer="skin", colour=shade)
@@ -87,16 +94,29 @@ class TankSystem(Drawn):
         self._check_inside(bodies, np.asarray(self.tank.origin), range(len(self.bodies)))
         seed = int(rng.integers(2**31))
         water = fill(self.tank, self.phi, seed=seed, mechanism=self.mechanism, body=bodies)
+        if self.patches is not None:
+            water.patches = start_patches(self.patches)
         return TankState(water, bodies, np.zeros((len(self.bodies), 6)))
 
     def step(self, state: TankState, controls: Controls | None, time: float, dt: float) -> None:
         honoured(controls, (), "a tank")
-        done = step(self.tank, state.water, dt, mechanism=self.mechanism, body=state.bodies, forces=self.forces)
+        done = step(
+            self.tank, state.water, dt, mechanism=self.mechanism, body=state.bodies, forces=self.forces,
+            patches=self.patches,
+        )  # fmt: skip
         if len(self.bodies):
             state.force = done.impulses / dt
             # walls of a closed tank hold free bodies back; driven ones and those in a window may reach its edge
             held = [n for n, b in enumerate(self.bodies) if b.course is not None or not self.tank.closed]
             self._check_inside(state.bodies, state.water.origin, held)
+
+    def _cover(self, names: Sequence[str]) -> Patches | None:
+        there = [b.name for b in self.bodies]
+        if odd := [n for n in names if n not in there]:
+            raise InputError(f"tank: patches for '{odd[0]}', which is none of its bodies ({', '.join(there)})")
+        if not names or self.mechanism is None:
+            return None
+        return cover(self.tank, self.mechanism, self.mechanism.start(), [there.index(n) for n in names], names=names)
 
     def _check_inside(self, bodies: RigidState, origin: Array, numbers: Iterable[int]) -> None:
         if self.mechanism is not None:

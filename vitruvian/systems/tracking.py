@@ -44,7 +44,7 @@ def tracking_world(
     system: BodySystem,
     motion: Motion,
     gains: Gains | None = None,
-    steps: int = 8,
+    steps: int = 4,
     *,
     coactivation: Mapping[str, float] | float = 0.0,
     upper: float | None = 1.0,

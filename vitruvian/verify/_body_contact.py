@@ -1,6 +1,8 @@
-"""Claims about contact: falls of a passive body, and the books of contact. Found by the chapter `body`."""
+"""Claims about contact and standing: falls, books of contact, balance, squat, jump. Found by the chapter `body`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from vitruvian.anatomy import body_contacts, human
 from vitruvian.anatomy.tables import load_tables
 from vitruvian.couple import BodyStepper, Book, Contacts, RoundCone, ball
 from vitruvian.muscle import MuscleBuilder
+from vitruvian.scenes import find
 from vitruvian.scenes.collapse import STARTS, started
 from vitruvian.skeleton import (
     Inertia,
@@ -15,6 +18,7 @@ from vitruvian.skeleton import (
     SkeletonBuilder,
     beyond_range,
     bone_poses,
+    centre_of_mass,
     coordinate_rates,
     energy,
     forward_dynamics,
@@ -22,6 +26,7 @@ from vitruvian.skeleton import (
 )
 from vitruvian.skeleton.joints import Free, Revolute
 from vitruvian.verify.book import Finding, claim, worst
+from vitruvian.world import scene_parameters
 
 Array = np.ndarray
 DT = 1.0 / 480.0
@@ -163,3 +168,48 @@ def steps_of_contact_are_booked() -> Finding:
         moved += abs(book.work["contact"])
         q, v = after_q, after
     return Finding.error(sum(off) / moved, 1e-6, "1", f"{moved:.1f} J of contact in 1 s")
+
+
+@claim
+def a_push_is_balanced() -> Finding:
+    """Pushed on the chest by 200 N for 0.1 s, the standing body is back within 30 mm after 1.5 s, by muscles alone."""
+    world: Any = find("balance").build(scene_parameters(find("balance"), "draft", {}))
+    start = None
+    while world.time < 2.5:
+        world.advance(0.1)
+        if start is None and world.time > 0.95:
+            start = centre_of_mass(world.simulation.skeleton, world.state.q)
+    assert start is not None
+    off = centre_of_mass(world.simulation.skeleton, world.state.q) - start
+    work = world.state.book.work["push"]
+    return Finding.error(1e3 * float(np.linalg.norm(off)), 30.0, "mm", f"the push did {work:.1f} J of work")
+
+
+@claim
+def a_squat_needs_no_hand() -> Finding:
+    """In a squat of 19 cm by muscles on true contact the centre of mass is within 20 mm of the height asked for."""
+    world: Any = find("squat").build(scene_parameters(find("squat"), "draft", {}))
+    off = []
+    low = np.inf
+    while world.time < 2.0:
+        world.advance(0.1)
+        height = float(centre_of_mass(world.simulation.skeleton, world.state.q)[2])
+        goal = centre_of_mass(world.simulation.skeleton, world.controller.plan.motion.sample(world.time)[0])[2]
+        off.append(abs(height - float(goal)))
+        low = min(low, height)
+    return Finding.error(1e3 * worst(off), 20.0, "mm", f"down to {low:.2f} m")
+
+
+@claim
+def a_jumper_flies_a_parabola() -> Finding:
+    """In the air the centre of mass of a jumping body falls at 9.81 m/s²: no hand holds it (relative error)."""
+    world: Any = find("jump").build(scene_parameters(find("jump"), "draft", {}))
+    world.advance(0.97)
+    s = world.simulation.skeleton
+    times, heights = [], []
+    for _ in range(9):
+        world.advance(1 / 60)
+        times.append(world.time)
+        heights.append(float(centre_of_mass(s, world.state.q)[2]))
+    fall = -2.0 * float(np.polyfit(times, heights, 2)[0])
+    return Finding.error(abs(fall / 9.81 - 1.0), 1e-2, "1", f"{fall:.3f} m/s² over 0.15 s of flight")

@@ -25,7 +25,8 @@ from vitruvian.systems import SwimmerSystem, pool
 from vitruvian.verify._swim_bodies import lying_human
 from vitruvian.verify.book import Finding, worst
 from vitruvian.water import Boundary, Projection, Tank, WaterState, buoyancy_correction
-from vitruvian.water.pressure import THETA_MIN
+from vitruvian.water.boundary import face_masses
+from vitruvian.water.ghost import THETA_MIN
 from vitruvian.world import World
 
 Array = np.ndarray
@@ -99,7 +100,8 @@ def _watched() -> Iterator[_Sums]:
         sums.correction += dt * buoyancy_correction(tank, water, b, b.skins)[:, 3:].sum(axis=0)
         before = momentum(tank, water, b)
         done: Projection = solve(tank, water, b, dt, **options)
-        sums.water += momentum(tank, water, b) - before - _of_walls(tank, b, done.scaled_pressure[1:-1, 1:-1, 1:-1])
+        walls = _of_walls(tank, b, done.scaled_pressure[1:-1, 1:-1, 1:-1])
+        sums.water += momentum(tank, water, b) - before - walls - np.array([0.0, 0.0, done.weight])
         return done
 
     with patch.object(story, "project", project):
@@ -109,7 +111,7 @@ def _watched() -> Iterator[_Sums]:
 def momentum(tank: Tank, water: WaterState, b: Boundary) -> Array:
     """Of the water [N s], shape (3,); a face at the surface moves only the water below it, a part theta of a cell."""
     out = np.zeros(3)
-    for axis, (speed, opened) in enumerate(zip((water.u, water.v, water.w), (b.open_x, b.open_y, b.open_z))):
+    for axis, (speed, opened) in enumerate(zip((water.u, water.v, water.w), face_masses(b, water.phi))):
         inner = tuple(slice(1, tank.shape[axis]) if a == axis else slice(None) for a in range(3))
         out[axis] = float((opened[inner] * _share(water.phi, axis) * speed[inner]).sum())
     return tank.density * tank.cell**3 * out

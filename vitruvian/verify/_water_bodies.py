@@ -26,6 +26,7 @@ from vitruvian.water import (
     set_body_velocity,
     step,
 )
+from vitruvian.water.boundary import face_masses
 from vitruvian.water.volume import water_parts
 
 LIFT = 0.08  # height above its draught from which the chain is let go [m]
@@ -147,7 +148,7 @@ def momentum_at_an_impulsive_start() -> Finding:
     p = found.scaled_pressure[1:-1, 1:-1, 1:-1]
     h = tank.cell
     walls = RHO * h**3 * float((p[0] - p[-1]).sum())
-    water = RHO * h**3 * float((b.open_x * state.u)[1:-1].sum())
+    water = RHO * h**3 * float((face_masses(b, state.phi)[0] * state.u)[1:-1].sum())
     started = ball.mass * 1.0
     kept = ball.mass * (1.0 + found.twist_change[0, 3]) + water - walls
     return Finding(kept / started, 1.0, 1e-5, detail="impulsive start: ball, water and walls together")
@@ -242,7 +243,7 @@ def _momentum(*, free_surface: bool) -> Finding:
 def _water_momentum(tank: Tank, state: WaterState, boundary: Boundary) -> float:
     """Of the water along x [N s]: open part of each face times the wet part of its two cells."""
     wet = water_parts(tank, state.phi) if tank.free_surface else np.ones(tank.shape)
-    mass = boundary.open_x[1:-1] * 0.5 * (wet[1:] + wet[:-1])
+    mass = face_masses(boundary, state.phi)[0][1:-1] * 0.5 * (wet[1:] + wet[:-1])
     return float(tank.density * tank.cell**3 * (mass * state.u[1:-1]).sum())
 
 

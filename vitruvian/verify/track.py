@@ -32,7 +32,7 @@ def _stride() -> tuple[Tracked, dict[str, float]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "known.c3d"
         lab.write_c3d(path, places)
-        found = analyse(read_trial(path), TrackSettings(mass=lab.MASS, muscles=False))
+        found = analyse(read_trial(path), TrackSettings(mass=lab.MASS, muscles="none"))
     true, got = joint_angles(body, q), joint_angles(found.body, found.fit.q)
     return found, {name: float(np.abs(true[name] - got[name]).max()) for name in true}
 
@@ -71,7 +71,7 @@ def force_plates_carry_the_body() -> Finding:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "squat.c3d"
         lab.write_c3d(path, lab.marker_places(body, course.q), plates=lab.squat_plates(body, course))
-        found = analyse(read_trial(path), TrackSettings(mass=lab.MASS, muscles=False))
+        found = analyse(read_trial(path), TrackSettings(mass=lab.MASS, muscles="none"))
     share, moment = found.metrics["pelvis_force_rms_bw"], found.metrics["pelvis_moment_rms_nm"]
     return Finding.error(
         share, 0.005, "body weights", f"a squat, {found.ground.kind}; moment left {moment:.2f} N m rms"

@@ -36,6 +36,12 @@ from vitruvian.verify._water_drag import (
     drag_of_a_slender_body_in_ideal_flow,
     friction_on_a_body_is_what_its_water_loses,
 )
+from vitruvian.verify._water_patches import (
+    a_hand_in_a_patch_holds_the_force_of_a_fine_grid,
+    a_hand_in_a_patch_is_pushed_steadily,
+    a_hand_in_a_patch_starts_as_on_a_fine_grid,
+    patches_keep_the_book_of_momentum,
+)
 from vitruvian.verify._water_projection import (
     divergence_in_cut_cells,
     hydrostatic_pressure,
@@ -65,6 +71,9 @@ __all__ = [
     "a_half_dense_ball_floats_at_its_draught_by_pressure",
     "a_half_dense_box_floats_at_its_draught_by_formula",
     "a_half_dense_box_floats_at_its_draught_by_pressure",
+    "a_hand_in_a_patch_holds_the_force_of_a_fine_grid",
+    "a_hand_in_a_patch_is_pushed_steadily",
+    "a_hand_in_a_patch_starts_as_on_a_fine_grid",
     "a_low_box_let_go_tilted_comes_back_upright",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_formula",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_pressure",
@@ -91,6 +100,7 @@ __all__ = [
     "neutral_density_ratio_by_formula",
     "neutral_density_ratio_by_pressure",
     "no_step_of_a_dam_break_raises_its_energy",
+    "patches_keep_the_book_of_momentum",
     "same_bits_for_one_and_two_threads",
     "slosh_drifts_little_before_it_is_put_right",
     "slosh_keeps_volume",

@@ -7,6 +7,7 @@ from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
+from vitruvian.water.patches import Patch, Patches, PatchState, cover, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
@@ -23,6 +24,9 @@ __all__ = [
     "Boundary",
     "Links",
     "Mechanism",
+    "Patch",
+    "PatchState",
+    "Patches",
     "Projection",
     "RigidBodies",
     "RigidBody",
@@ -35,6 +39,7 @@ __all__ = [
     "WetSurface",
     "buoyancy_correction",
     "check_inside",
+    "cover",
     "depths",
     "divergence",
     "drag",
@@ -52,6 +57,7 @@ __all__ = [
     "set_body_velocity",
     "spray_surface",
     "spray_total",
+    "start_patches",
     "step",
     "surface_area",
     "surface_mesh",

@@ -171,7 +171,8 @@ class RigidBodies:
                 R = self.rotation(state, i)
                 mobility[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = R @ np.linalg.inv(b.inertia) @ R.T
                 mobility[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = np.eye(3) / b.mass
-        return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility)
+        turned = np.array([self.rotation(state, i) for i in range(n)])
+        return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility, turned)
 
     def skins(self, state: RigidState) -> list[WetSurface]:
         return [

@@ -62,6 +62,56 @@ def boundary_rows(ox, oy, oz, lx, ly, lz, origins, corner, h, boxes):
     return cells[:count].copy(), owner[:count].copy(), rows[:count].copy()
 
 
+@njit(cache=True)
+def piece_rows(cells, faces, ends, opened, lx, ly, lz, origins, corner, h):
+    """What further pieces of cells add: - sum_f s_f w N_f for each (piece, link), and its opposite for the cell's own.
+
+    Returns cells, links, rows and pieces, -1 for the cell's own.
+    """
+    count = len(cells)
+    # few links meet at a cell: a row for each (piece, face's link), found by going through the pairs of each piece
+    room = 2 * len(faces)
+    piece, owner, rows = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, 6))
+    first = np.full(count, -1, np.int64)
+    following = np.full(room, -1, np.int64)
+    x = np.empty(3)
+    one = np.empty(1, np.int64)
+    made = 0
+    for m in range(len(faces)):
+        axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
+        link = lx[i, j, k] if axis == 0 else (ly[i, j, k] if axis == 1 else lz[i, j, k])
+        if link < 0:
+            continue
+        x[0] = corner[0] + (i + (0.0 if axis == 0 else 0.5)) * h
+        x[1] = corner[1] + (j + (0.0 if axis == 1 else 0.5)) * h
+        x[2] = corner[2] + (k + (0.0 if axis == 2 else 0.5)) * h
+        for end in range(2):
+            e = ends[m, end]
+            if e < 0:
+                continue
+            at = first[e]
+            while at >= 0 and owner[at] != link:
+                at = following[at]
+            if at < 0:
+                at = made
+                piece[at], owner[at], following[at] = e, link, first[e]
+                first[e] = at
+                made += 1
+            one[0] = link
+            _add_row(rows[at : at + 1], one, 1, 0, link, axis, -opened[m] * (1.0 - 2.0 * end), x, origins)
+    out_cells, out_owner = np.empty((2 * made, 3), np.int64), np.empty(2 * made, np.int64)
+    out_rows, out_piece = np.empty((2 * made, 6)), np.empty(2 * made, np.int64)
+    for n in range(made):
+        for s in range(2):
+            at = 2 * n + s
+            out_cells[at] = cells[piece[n]]
+            out_owner[at] = owner[n]
+            for a in range(6):
+                out_rows[at, a] = rows[n, a] * (1.0 - 2.0 * s)
+            out_piece[at] = piece[n] if s == 0 else -1
+    return out_cells, out_owner, out_rows, out_piece
+
+
 @njit(cache=True, inline="always")
 def _met(boxes, n, i, j, k):
     """Whether a box before the n-th holds the cell."""

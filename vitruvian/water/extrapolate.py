@@ -60,7 +60,10 @@ def _known(axis, opened, diagonal, known, f, low_open, high_open):
                 wet = diagonal[i + 1, j + 1, k + 1] > 0.0 or diagonal[i + 1 - a, j + 1 - b, k + 1 - c] > 0.0
                 at = i if axis == 0 else (j if axis == 1 else k)
                 wall = (at == 0 and low_open == 0) or (at == f.shape[axis] - 1 and high_open == 0)
-                if wall:
+                inlet = (at == 0 and low_open == 2) or (at == f.shape[axis] - 1 and high_open == 2)
+                if inlet:
+                    known[i, j, k] = 1
+                elif wall:
                     # nothing passes a wall, in air neither
                     known[i, j, k] = 1
                     f[i, j, k] = 0.0

@@ -46,7 +46,8 @@ def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Se
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
     out *= _whole(tank, state, skins, boundary.links)[links][:, None]
-    loads = state.pressure[tuple(boundary.cells.T)] * tank.cell**2 - _grid_loads(tank, state, boundary, skins)
+    pressure = state.pressure[tuple(boundary.cells.T)] if boundary.row_pressure is None else boundary.row_pressure
+    loads = pressure * tank.cell**2 - _grid_loads(tank, state, boundary, skins)
     _cell_loads(
         loads, boundary.cells, boundary.cell_link, boundary.rows, boundary.psi, boundary.triangle, links,
         centre, boundary.origins, out,

@@ -3,8 +3,8 @@
 A square between nodes is split into four triangles about its centre (whose value is the mean of the corners); in each
 the distance is linear, so the open part has a closed form. A cube is split into 24 tetrahedra in the same way. Nothing
 is sampled, so the fractions are continuous in the body's position (Batty, Bertails and Bridson 2007; Ng, Min and Gibou
-2009). Of a limb thinner than two cells the nodes of the grid see too little: a hand on cells of 45 mm had a twelfth of
-its added mass, so the nodes may be finer than the cells.
+2009). Of a limb thinner than two cells the nodes of the grid see too little, so the nodes may be finer than the cells.
+What a body thinner than a cell cuts is not found from distances at all but in `pieces`.
 """
 
 from __future__ import annotations
@@ -164,59 +164,15 @@ def _part_of_cell(psi, r, i, j, k):
 
 @njit(cache=True)
 def _row_of_faces(psi, r, cut, opened):
-    """Open parts (n + 1,) of the faces across a row of n cells; psi has shape (r n + 1, r + 1, r + 1), cut (n,).
-
-    Something thin that lies between two faces and reaches neither would let the water through: in each column of fine
-    squares it closes the nearer of the two.
-    """
+    """Open parts (n + 1,) of the faces across a row of n cells; psi has shape (r n + 1, r + 1, r + 1), cut (n,)."""
     n = len(cut)
-    first, last = n, -1
-    for i in range(n):
-        if cut[i]:
-            first, last = min(first, i), i
     for i in range(n + 1):
-        opened[i] = 1.0 if psi[r * i, 0, 0] > 0.0 else 0.0
-    if last < 0:
-        return
-    for i in range(first, last + 2):
-        opened[i] = 0.0
-    for b in range(r):
-        for c in range(r):
-            before = _closed(psi, r * first, b, c)
-            held = before  # closed part of the face behind the cell, with what the cells beside it add
-            for i in range(first, last + 1):
-                after = _closed(psi, r * i + r, b, c)
-                most, moment, mass = 0.0, 0.0, 0.0
-                for m in range(1, r):
-                    part = _closed(psi, r * i + m, b, c)
-                    most = max(most, part)
-                    moment += m * part
-                    mass += part
-                then = after
-                if most > before and most > after:
-                    side = 2.0 * moment - r * mass
-                    if side == 0.0:
-                        side = _height(psi, r * i, b, c) - _height(psi, r * i + r, b, c)
-                    if side < 0.0:
-                        held = max(held, most)
-                    elif side > 0.0:
-                        then = max(then, most)
-                    else:  # in the very middle
-                        held, then = max(held, 0.5 * (before + most)), 0.5 * (after + most)
-                opened[i] += 1.0 - held
-                before, held = after, then
-            opened[last + 1] += 1.0 - held
-    for i in range(first, last + 2):
-        opened[i] /= r * r
-        if opened[i] < SLIVER:
-            opened[i] = 0.0
-
-
-@njit(cache=True, inline="always")
-def _closed(psi, i, b, c):
-    return 1.0 - square_fraction(psi[i, b, c], psi[i, b + 1, c], psi[i, b + 1, c + 1], psi[i, b, c + 1])
-
-
-@njit(cache=True, inline="always")
-def _height(psi, i, b, c):
-    return psi[i, b, c] + psi[i, b + 1, c] + psi[i, b + 1, c + 1] + psi[i, b, c + 1]
+        if not ((i > 0 and cut[i - 1]) or (i < n and cut[i])):
+            opened[i] = 1.0 if psi[r * i, 0, 0] > 0.0 else 0.0
+            continue
+        total = 0.0
+        for b in range(r):
+            for c in range(r):
+                at = r * i
+                total += square_fraction(psi[at, b, c], psi[at, b + 1, c], psi[at, b + 1, c + 1], psi[at, b, c + 1])
+        opened[i] = total / (r * r) if total >= SLIVER * r * r else 0.0

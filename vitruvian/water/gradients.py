@@ -10,19 +10,21 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.water.cycle import SMALL, cycle, level_view, neighbours
+from vitruvian.water.split import add_couplings, smooth, subtract_near
 
 
 @njit(cache=True)
 def gradients(
     cx, cy, cz, inverse, diagonal, z, r, odd, offset, shape, odd_offset, x, p, y, goal, limit,
     index, link, rows, mobility, pocket_index, pocket,
+    slot, joined, one, two, amount, near, near_start, near_place, near_amount, near_diagonal, near_inverse,
 ):  # fmt: skip
     """Conjugate gradients for (A + G S G^T) x = r from x = 0, until max |r| <= goal; returns turns, or -1 if a value
     is not a number.
 
     r, overwritten by the residual, is level 0 of the right-hand sides of the cycle, whose answer is level 0 of z.
     index, link, rows: place, link and g_c of the cells beside bodies; pocket_index, pocket: place and number of cells
-    whose pressure is free up to a constant.
+    whose pressure is free up to a constant. The last line of arguments: further pieces of cells (`split.Split`).
     """
     s = shape[0]
     half, wet = s[2], s[3]
@@ -33,8 +35,34 @@ def gradients(
     partial = np.zeros(s[1])
     big = xx.size > SMALL
     old = 1.0
+    saved, first = np.empty(len(near) + len(near_place), r.dtype), np.empty(len(near), r.dtype)
     for turn in range(limit):
+        if len(slot):
+            # smooth about the pieces from zero, cycle on what is left, smooth again in opposite order
+            for n in range(len(near)):
+                z[near[n]] = 0.0
+            for n in range(len(near_place)):
+                z[near_place[n]] = 0.0
+            smooth(z, r, near, near_start, near_place, near_amount, near_inverse, False)
+            for n in range(len(near)):
+                first[n] = z[near[n]]
+                saved[n] = r[near[n]]
+            for n in range(len(near_place)):
+                saved[len(near) + n] = r[near_place[n]]
+            subtract_near(r, z, near, near_start, near_place, near_amount, near_diagonal)
+            for n in range(len(slot)):
+                r[joined[n]] += r[slot[n]]
         cycle(cx, cy, cz, inverse, diagonal, z, r, odd, offset, shape, odd_offset)
+        if len(slot):
+            for n in range(len(near)):
+                r[near[n]] = saved[n]
+            for n in range(len(near_place)):
+                r[near_place[n]] = saved[len(near) + n]
+            for n in range(len(slot)):
+                z[slot[n]] = z[joined[n]]
+            for n in range(len(near)):
+                z[near[n]] += first[n]
+            smooth(z, r, near, near_start, near_place, near_amount, near_inverse, True)
         remove_means(z, pocket_index, pocket)
         if big:
             _dot(rr, zz, half, wet, partial)
@@ -51,6 +79,7 @@ def gradients(
             _direction_serial(pp, zz, beta, wet)
             _apply_serial(ax, ay, az, dd, pp, yy, mask, half, wet, partial)
         curvature = _total(partial) + couple(p, y, index, link, rows, mobility)
+        curvature += add_couplings(p, y, one, two, amount)
         remove_means(y, pocket_index, pocket)
         if curvature <= 0.0:
             return turn

@@ -32,6 +32,7 @@ class Tank:
     boundaries: dict[str, str] = field(
         default_factory=dict
     )  # side -> "wall" (free slip) or "open"; default wall, no lid
+    inflow: dict[str, float] = field(default_factory=dict)  # side -> speed [m/s] of water that comes in there
     rest_level: float = 0.0  # height [m] of the calm surface beyond open sides and in new cells of a moving window
     sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open side; 0 for none
     courant: float = 1.0  # cells that the fastest flow may cross in a sub-step
@@ -75,6 +76,13 @@ class Tank:
                 raise InputError(f"tank: unknown side '{side}'; known: {', '.join(SIDES)}")
             if kind not in BOUNDARIES:
                 raise InputError(f"tank: side {side} is '{kind}'; known: {', '.join(BOUNDARIES)}")
+        for side, speed in self.inflow.items():
+            if side not in SIDES[:4] or side in self.boundaries or not 0.0 < speed < np.inf:
+                raise InputError(f"tank: inflow of {speed} m/s at '{side}'; it takes a speed above 0 at an x or y side")
+        if self.inflow and self.free_surface:
+            raise InputError("tank: inflow is for full tanks (free_surface=False)")
+        if self.inflow and "open" not in [self.boundary(side) for side in SIDES[:4]]:
+            raise InputError("tank: inflow needs an open side that lets as much out")
         if self.advection not in ("maccormack", "semi-lagrangian"):
             raise InputError(f"tank: unknown advection '{self.advection}'; known: maccormack, semi-lagrangian")
         if self.reflect and self.free_surface:
@@ -106,11 +114,12 @@ class Tank:
     @property
     def closed(self) -> bool:
         """No water can leave or enter."""
-        return all(kind == "wall" for side, kind in self.boundaries.items() if side != "z+")
+        return not self.inflow and all(kind == "wall" for side, kind in self.boundaries.items() if side != "z+")
 
     def open_sides(self) -> np.ndarray:
-        """1 where the side is open, 0 where it is a wall, in the order of `SIDES`; shape (6,)."""
-        return np.array([1 if self.boundary(s) == "open" else 0 for s in SIDES], dtype=np.int64)
+        """1 where a side is open, 2 where water comes in, 0 where it is a wall, in the order of `SIDES`; shape (6,)."""
+        kinds = {"wall": 0, "open": 1}
+        return np.array([2 if s in self.inflow else kinds[self.boundary(s)] for s in SIDES], dtype=np.int64)
 
     def boundary(self, side: str) -> str:
         """What a side is; a tank with a free surface has no lid unless it is given one."""

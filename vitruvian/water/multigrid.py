@@ -22,6 +22,7 @@ from numba import njit, prange
 
 from vitruvian.water.cycle import SMALL
 from vitruvian.water.gradients import couple, gradients, remove_means
+from vitruvian.water.split import Split, add_couplings
 
 Array = np.ndarray
 FINEST_ROUND = 1e-4  # reduction of the residual that one round in float32 can be trusted with
@@ -101,11 +102,12 @@ def solve(
     limit: int = 200,
     coupling: Coupling | None = None,
     pockets: Array | None = None,
+    split: Split | None = None,
 ) -> tuple[int, float]:
     """Solve A x = right in place from the guess in x; returns iterations and the residual relative to max |right|.
 
     `pockets` numbers the cells of regions that no air touches (0 elsewhere): pressure is free up to a constant there,
-    so their mean is removed.
+    so their mean is removed. `split`: further pieces of cells, in the padding of right and x.
     """
     scale = max(float(right.max()), -float(right.min()))
     if scale == 0.0:
@@ -119,8 +121,10 @@ def solve(
     wet = int(h.shape[0, 3])
     r = np.zeros_like(x)
     partial = np.zeros(x.shape[0])
-    plain, split, link, rows, mobility = _coupled_cells(coupling, x.shape, half)
+    plain, coupled, link, rows, mobility = _coupled_cells(coupling, x.shape, half)
     pocket_plain, pocket_split, pocket = _pocket_cells(pockets, x.shape, half)
+    pieces = _pieces(split, x.shape, half)
+    slot = np.zeros(0, np.int64) if split is None else split.slot[split.slot >= 0]
     done = 0
     worst = before = np.inf
     for _ in range(MOST_ROUNDS):
@@ -129,8 +133,12 @@ def solve(
         saved = flat[plain]
         couple(x.reshape(-1), flat, plain, link, rows, -mobility)
         (_residual if x.size > SMALL else _residual_serial)(s.cx, s.cy, s.cz, s.diagonal, s.top, x, right, r, partial)
-        flat[plain] = saved
         worst = float(partial.max())
+        if split is not None:
+            r.reshape(-1)[slot] = flat[slot]
+            add_couplings(x.reshape(-1), r.reshape(-1), split.one, split.two, -split.amount)
+            worst = float(np.abs(r).max())
+        flat[plain] = saved
         if len(pocket):
             remove_means(r.reshape(-1), pocket_plain, pocket)
             worst = float(np.abs(r).max())
@@ -141,14 +149,16 @@ def solve(
         goal = SLACK * wanted if wanted > FINEST_ROUND else max(FINEST_ROUND, SLACK * np.sqrt(wanted))
         p[:] = d[:] = 0.0
         (_split if x.size > SMALL else _split_serial)(r, 1.0 / worst, wet, _level(b, h, 0))
+        b[pieces[0]] = r.reshape(-1)[slot] / worst
         turns = gradients(
             h.cx, h.cy, h.cz, h.inverse, h.diagonal, z, b, h.odd, h.offset, h.shape, h.odd_offset, d, p, y,
-            goal, limit - done, split, link, rows, mobility, pocket_split, pocket,
+            goal, limit - done, coupled, link, rows, mobility, pocket_split, pocket, *pieces,
         )  # fmt: skip
         if turns < 0:
             return done, float("nan")
         done += turns
         (_add if x.size > SMALL else _add_serial)(x, worst, wet, _level(d, h, 0))
+        x.reshape(-1)[slot] += worst * d[pieces[0]]
     return done, worst / scale
 
 
@@ -175,6 +185,25 @@ def _coupled_cells(coupling: Coupling | None, shape: tuple[int, ...], half: int)
     mobility = np.ascontiguousarray(coupling.mobility[np.ix_(at, at)])
     plain = np.ravel_multi_index(cells, shape).astype(np.int64)
     return plain, _split_index(cells, shape, half), link.astype(np.int64), np.ascontiguousarray(coupling.rows), mobility
+
+
+def _pieces(split: Split | None, shape: tuple[int, ...], half: int) -> tuple[Array, ...]:
+    """What `gradients` is told of further pieces, in the layout of `cycle`."""
+    none = np.zeros(0, np.int64)
+    if split is None:
+        return none, none, none, none, np.zeros(0), none, np.zeros(1, np.int64), none, *(np.zeros(0) for _ in range(3))
+
+    def at(places: Array) -> Array:
+        found = _split_index(np.unravel_index(np.maximum(places, 0), shape), shape, half)
+        return np.where(places >= 0, found, -1)
+
+    s = split
+    active = s.slot >= 0
+    return (
+        at(s.slot[active]), at(s.joined[active]), at(s.one), at(s.two), s.amount,
+        at(s.near), s.near_start, at(s.near_place), s.near_amount, s.near_diagonal,
+        np.where(s.near_diagonal > 0.0, 1.0 / np.maximum(s.near_diagonal, 1e-300), 0.0),
+    )  # fmt: skip
 
 
 def _pocket_cells(pockets: Array | None, shape: tuple[int, ...], half: int) -> tuple[Array, Array, Array]:

@@ -12,12 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.mesh import Topology, mesh_distance
+from vitruvian.water.boundary import Pieces
+from vitruvian.water.crossings import Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
+from vitruvian.water.pieces import long_faces, split_cells
 
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]
 BAND = 1.75  # cells about a skin in which its distance is exact: corners of cells that it cuts lie within sqrt(3)
 FINE_BAND = 1.1  # the same about finer nodes, in their spacing: ends of edges that a skin cuts lie within 1
+
+
+@dataclass
+class Cut:
+    """What skins leave open in a box of cells."""
+
+    fractions: Fractions  # open part of x-, y- and z-faces and of cells
+    pieces: Pieces  # further pieces of split cells; indices of the grid
+    faces: Array  # axis, i, j, k of faces whose water has a length other than 1 between its cells' centres, (n, 4)
+    lengths: Array  # that length, in cells, shape (n,)
 
 
 @dataclass
@@ -30,14 +43,16 @@ class Placed:
     triangle: Array  # nearest triangle of each node, -1 beyond the band
     box: Array  # low and high (one past) node, shape (3, 2); empty if the skin misses the grid
     fine: Array  # signed distance [m] at nodes `detail` to a cell's edge, clamped to a few of them
-    fractions: Fractions | None = None  # open part of x-, y- and z-faces and of cells, once asked for
+    lattice: Lattice  # where the skin crosses the edges between those nodes
+    corners: Array  # of its triangles [m], shape (m, 3, 3)
+    fractions: Cut | None = None  # once asked for
 
-    def opened(self, others: Sequence[Placed] = ()) -> Fractions:
-        """Open parts beside these others."""
+    def opened(self, others: Sequence[Placed] = ()) -> Cut:
+        """What it and these others leave open."""
         if others:
-            return _opened(_nearest_of(self, others), self.grid)
+            return _opened(self, *_together(self, others))
         if self.fractions is None:
-            self.fractions = _opened(self.fine, self.grid)
+            self.fractions = _opened(self, self.fine, self.lattice, self.corners)
         return self.fractions
 
 
@@ -50,15 +65,18 @@ def place(
     if kept is not None and kept.grid == grid and np.array_equal(kept.vertices, vertices):
         return kept
     distance, triangle, box = mesh_distance(vertices, mesh, origin, h, nodes, BAND * h)
-    fine = distance
-    if detail > 1 and distance.size:
+    fine, lattice = distance, Lattice(np.ones(distance.shape, bool), np.zeros((3, 0, 0, 0)), np.zeros((3, 0, 0, 0)))
+    if distance.size:
         size = tuple(detail * (n - 1) + 1 for n in distance.shape)
-        band = FINE_BAND * h / detail
-        near, _, inner = mesh_distance(vertices, mesh, origin + box[:, 0] * h, h / detail, size, band)
-        fine = np.full(size, band)
-        if near.size:  # a skin beside the grid is near it, yet not on it
-            fine[tuple(slice(low, high) for low, high in inner)] = near
-    placed = Placed(vertices.copy(), grid, distance, triangle, box, fine)
+        corner = origin + box[:, 0] * h
+        lattice = cross_lattice(vertices, mesh.faces, corner, h / detail, size)
+        if detail > 1:
+            band = FINE_BAND * h / detail
+            near, _, inner = mesh_distance(vertices, mesh, corner, h / detail, size, band)
+            fine = np.full(size, band)
+            if near.size:  # a skin beside the grid is near it, yet not on it
+                fine[tuple(slice(low, high) for low, high in inner)] = near
+    placed = Placed(vertices.copy(), grid, distance, triangle, box, fine, lattice, vertices[mesh.faces])
     memory["placed"] = placed
     return placed
 
@@ -68,18 +86,23 @@ def meet(a: Array, b: Array) -> bool:
     return bool(np.all((a[:, 0] <= b[:, 1]) & (b[:, 0] <= a[:, 1])))
 
 
-def _opened(fine: Array, grid: tuple) -> Fractions:
-    h, detail = grid[3], grid[-1]
+def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> Cut:
+    h, detail = one.grid[3], one.grid[-1]
     x, y, z = ((n - 1) // detail for n in fine.shape)
     made = np.ones((x + 1, y, z)), np.ones((x, y + 1, z)), np.ones((x, y, z + 1)), np.ones((x, y, z))
     open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
-    return made
+    low = np.asarray(one.grid[:3]) + h * one.box[:, 0]
+    half = np.full((3, x, y, z), 0.5)
+    pieces = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
+    faces, lengths = long_faces(half, *made[:3])
+    faces[:, 1:] += one.box[:, 0]
+    return Cut(made, pieces.moved(one.box[:, 0]), faces, lengths)
 
 
-def _nearest_of(one: Placed, others: Sequence[Placed]) -> Array:
-    """Fine distance in the box of `one` to whichever skin is nearest."""
+def _together(one: Placed, others: Sequence[Placed]) -> tuple[Array, Lattice, Array]:
+    """Fine distance, crossings and triangles in the box of `one` of it and of these others."""
     r = one.grid[-1]
-    fine = one.fine.copy()
+    fine, lattice = one.fine.copy(), one.lattice.copy()
     for other in others:
         low = np.maximum(one.box[:, 0], other.box[:, 0])
         high = np.minimum(one.box[:, 1], other.box[:, 1])
@@ -92,4 +115,8 @@ def _nearest_of(one: Placed, others: Sequence[Placed]) -> Array:
             for p in (one, other)
         )
         fine[mine] = np.minimum(fine[mine], other.fine[theirs])
-    return fine
+        lattice.wet[mine] &= other.lattice.wet[theirs]
+        for ours, found in ((lattice.low, other.lattice.low), (lattice.high, other.lattice.high)):
+            here, there = (slice(None), *mine), (slice(None), *theirs)
+            ours[here] = np.minimum(ours[here], found[there])
+    return fine, lattice, np.concatenate([one.corners, *(o.corners for o in others)])

@@ -25,15 +25,16 @@ from numba import njit, prange
 
 from vitruvian.errors import Diverged
 from vitruvian.water.boundary import Boundary, open_boundary
+from vitruvian.water.ghost import share, theta
 from vitruvian.water.model import Tank
 from vitruvian.water.multigrid import Coupling, System, solve
 from vitruvian.water.pockets import find_pockets
+from vitruvian.water.split import add_pieces, finish_velocity
 from vitruvian.water.state import WaterState
 
 __all__ = ["Boundary", "Projection", "divergence", "open_boundary", "project"]
 
 Array = np.ndarray
-THETA_MIN = 1e-3  # smaller distances to the surface change the force by less than rounding in the trials
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Projection:
     iterations: int
     residual: float
     system: System
+    weight: float  # impulse [N s] along z that faces beside bodies take from gravity more than their mass alone
 
 
 def project(
@@ -73,10 +75,16 @@ def project(
         state.phi, b.open_x, b.open_y, b.open_z, b.body_x, b.body_y, b.body_z, state.u, state.v, state.w,
         tank.open_sides(), outside, system.cx, system.cy, system.cz, system.diagonal, system.top, right, x,
     )  # fmt: skip
+    split = add_pieces(
+        b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x, tank.gravity[2] * dt
+    )
     impulses = np.zeros((b.links, 6))
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
+    if split is not None and pockets is not None:
+        split.join(pockets)
     cells = b.cells + 1
+    place = cells if split is None else split.places(b, cells, shape)
     # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield;
     # a full tank is one pocket around its bodies, and a constant pushes none of them
     felt = np.ones(len(cells), bool)
@@ -84,7 +92,7 @@ def project(
         felt = pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
     if mobility is not None and b.links and np.any(mobility):
         active = felt & (system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0)
-        coupling = Coupling(cells[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
+        coupling = Coupling(place[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
     else:
         felt[:] = True
     iterations, residual = solve(
@@ -92,6 +100,7 @@ def project(
         tolerance=tank.tolerance if tolerance is None else tolerance,
         coupling=coupling,
         pockets=pockets,
+        split=split,
     )  # fmt: skip
     if not np.isfinite(residual):
         raise Diverged("water", "the pressure solve met a value that is not a number")
@@ -99,16 +108,20 @@ def project(
         raise Diverged("water", f"the pressure solve stopped at a relative residual of {residual:.1e}")
     twist_change = np.zeros((b.links, 6))
     if b.links:
-        _gather(x, cells[felt], b.cell_link[felt], b.rows[felt], rho * h**3, impulses)
+        _gather(x, place[felt], b.cell_link[felt], b.rows[felt], rho * h**3, impulses)
         if mobility is not None:
             twist_change = (mobility @ impulses.ravel()).reshape(-1, 6)
     _update(
         state.phi, b.open_x, b.open_y, b.open_z, system.diagonal, x, tank.open_sides(), outside,
         state.u, state.v, state.w,
     )  # fmt: skip
+    more = 0.0
+    if len(b.long_faces):
+        more = finish_velocity(b, split, state.phi, x, tank.gravity[2] * dt, (state.u, state.v, state.w))
+    b.row_pressure = x[tuple(place.T)] / scale
     state.pressure = x[1:-1, 1:-1, 1:-1] / scale
     state.iterations, state.residual = iterations, residual
-    return Projection(x, impulses, twist_change, iterations, residual, system)
+    return Projection(x, impulses, twist_change, iterations, residual, system, rho * h**3 * more)
 
 
 def divergence(tank: Tank, state: WaterState, boundary: Boundary, body: tuple[Array, Array, Array]) -> Array:
@@ -130,17 +143,6 @@ def _outside_pressure(tank: Tank, state: WaterState, dt: float) -> Array:
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, inline="always")
-def _theta(inner, outer):
-    return max(THETA_MIN, inner / (inner - outer))
-
-
-@njit(cache=True, inline="always")
-def _share(opened, inner, outer):
-    """What a face adds to the diagonal: more where the surface lies between the cell and a neighbour in air."""
-    return opened if outer < 0.0 else opened / _theta(inner, outer)
 
 
 @njit(cache=True, inline="always")
@@ -166,44 +168,44 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                 known = 0.0
                 a = ox[i, j, k]
                 if i > 0:
-                    d += _share(a, p, phi[i - 1, j, k])
+                    d += share(a, p, phi[i - 1, j, k])
                     if phi[i - 1, j, k] < 0.0:
                         cx[i + 1, j + 1, k + 1] = a
-                elif sides[0]:
+                elif sides[0] == 1:
                     d += a
                     known += a * outside[k]
                 a = ox[i + 1, j, k]
                 if i < nx - 1:
-                    d += _share(a, p, phi[i + 1, j, k])
-                elif sides[1]:
+                    d += share(a, p, phi[i + 1, j, k])
+                elif sides[1] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j, k]
                 if j > 0:
-                    d += _share(a, p, phi[i, j - 1, k])
+                    d += share(a, p, phi[i, j - 1, k])
                     if phi[i, j - 1, k] < 0.0:
                         cy[i + 1, j + 1, k + 1] = a
-                elif sides[2]:
+                elif sides[2] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j + 1, k]
                 if j < ny - 1:
-                    d += _share(a, p, phi[i, j + 1, k])
-                elif sides[3]:
+                    d += share(a, p, phi[i, j + 1, k])
+                elif sides[3] == 1:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k]
                 if k > 0:
-                    d += _share(a, p, phi[i, j, k - 1])
+                    d += share(a, p, phi[i, j, k - 1])
                     if phi[i, j, k - 1] < 0.0:
                         cz[i + 1, j + 1, k + 1] = a
-                elif sides[4]:
+                elif sides[4] == 1:
                     d += a
                     known += a * outside[k]
                 a = oz[i, j, k + 1]
                 if k < nz - 1:
-                    d += _share(a, p, phi[i, j, k + 1])
-                elif sides[5]:
+                    d += share(a, p, phi[i, j, k + 1])
+                elif sides[5] == 1:
                     d += a
                 if d <= 0.0:
                     x[i + 1, j + 1, k + 1] = 0.0
@@ -235,7 +237,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 0 if i == 0 else 1
                         if sides[side] == 0:
                             u[i, j, k] = 0.0
-                        elif diagonal[c + 1, j + 1, k + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[c + 1, j + 1, k + 1] > 0.0:
                             jump = outside[k] - x[c + 1, j + 1, k + 1]
                             u[i, j, k] -= -jump if i == 0 else jump
                     elif diagonal[i, j + 1, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
@@ -250,7 +252,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 2 if j == 0 else 3
                         if sides[side] == 0:
                             v[i, j, k] = 0.0
-                        elif diagonal[i + 1, c + 1, k + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[i + 1, c + 1, k + 1] > 0.0:
                             jump = outside[k] - x[i + 1, c + 1, k + 1]
                             v[i, j, k] -= -jump if j == 0 else jump
                     elif diagonal[i + 1, j, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
@@ -263,7 +265,7 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         side = 4 if k == 0 else 5
                         if sides[side] == 0:
                             w[i, j, k] = 0.0
-                        elif diagonal[i + 1, j + 1, c + 1] > 0.0:
+                        elif sides[side] == 1 and diagonal[i + 1, j + 1, c + 1] > 0.0:
                             jump = (outside[c] if k == 0 else 0.0) - x[i + 1, j + 1, c + 1]
                             w[i, j, k] -= -jump if k == 0 else jump
                     elif diagonal[i + 1, j + 1, k] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
@@ -276,8 +278,8 @@ def _jump(phi_low, phi_high, p_low, p_high):
     if phi_low < 0.0 and phi_high < 0.0:
         return p_high - p_low
     if phi_low < 0.0:
-        return -p_low / _theta(phi_low, phi_high)
-    return p_high / _theta(phi_high, phi_low)
+        return -p_low / theta(phi_low, phi_high)
+    return p_high / theta(phi_high, phi_low)
 
 
 @njit(cache=True)

@@ -17,10 +17,10 @@ from numba import njit
 from vitruvian.errors import InputError
 from vitruvian.mesh import Topology, topology
 from vitruvian.mesh.distance import closest_on_triangle
-from vitruvian.water.boundary_rows import boundary_rows
+from vitruvian.water.boundary import Boundary, Pieces, open_boundary
+from vitruvian.water.boundary_rows import boundary_rows, piece_rows
 from vitruvian.water.model import Tank
-from vitruvian.water.placing import BAND, Placed, meet, place
-from vitruvian.water.pressure import Boundary, open_boundary
+from vitruvian.water.placing import BAND, Cut, Placed, meet, place
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -58,6 +58,7 @@ class Links:
     origins: Array  # reference points [m], shape (n, 3)
     twists: Array  # (angular [rad/s], linear velocity of the origin [m/s]), shape (n, 6)
     mobility: Array | None = None  # J M^-1 J^T, twist change per impulse, shape (6 n, 6 n); None if nothing can yield
+    rotations: Array | None = None  # link axes in the world, shape (n, 3, 3), for those that carry refined patches
 
 
 def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origins: Array) -> Boundary:
@@ -86,12 +87,25 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
     if there:
         b.boxes = np.array([np.stack([p.box[:, 0], np.minimum(p.box[:, 1], tank.shape)], axis=1) for p in there])
         b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
-        for placed, box in zip(there, b.boxes):
-            _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
+        found, cuts = [], []
+        for n, (placed, box) in enumerate(zip(there, b.boxes)):
+            cut = _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
             _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
+            cuts.append(cut)
+            found.append(_outside(cut.pieces, b.boxes[:n]))
+        b.pieces = _all_pieces(found)
+        _set_lengths(b, cuts)
     b.cells, b.cell_link, b.rows = boundary_rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
     )
+    b.row_piece = np.full(len(b.cells), -1, np.int64)
+    if len(b.pieces.cells):
+        p = b.pieces
+        cells, links, rows, piece = piece_rows(
+            p.cells, p.faces, p.ends, p.opened, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h
+        )
+        b.cells, b.cell_link = np.concatenate([b.cells, cells]), np.concatenate([b.cell_link, links])
+        b.rows, b.row_piece = np.concatenate([b.rows, rows]), np.concatenate([b.row_piece, piece])
     return b
 
 
@@ -120,9 +134,57 @@ def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:
                 )
 
 
-def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> None:
-    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), placed.opened(others)):
+def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> Cut:
+    cut = placed.opened(others)
+    for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), cut.fractions):
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
+    return cut
+
+
+def _set_lengths(b: Boundary, cuts: Sequence[Cut]) -> None:
+    """Collect the faces whose water has a length of its own or that join several pieces."""
+    faces = np.concatenate([*(c.faces for c in cuts), b.pieces.faces])
+    lengths = np.concatenate([*(c.lengths for c in cuts), np.ones(len(b.pieces.faces))])
+    size = np.array([s + 1 for s in b.volume.shape])
+    key = ((faces[:, 0] * size[0] + faces[:, 1]) * size[1] + faces[:, 2]) * size[2] + faces[:, 3]
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    b.long_faces, b.lengths = faces[first], lengths[first]
+    b.pair_face = place.reshape(-1)[len(faces) - len(b.pieces.faces) :]
+    b.long_open = np.empty(len(b.long_faces))
+    for axis, opened in enumerate((b.open_x, b.open_y, b.open_z)):
+        own = b.long_faces[:, 0] == axis
+        b.long_open[own] = opened[tuple(b.long_faces[own, 1:].T)]
+    np.subtract.at(b.long_open, b.pair_face, b.pieces.opened)
+    b.long_open = np.maximum(b.long_open, 0.0)
+
+
+def _outside(pieces: Pieces, boxes: Array) -> Pieces:
+    """Those pieces whose cells lie in none of these boxes, which have told theirs already."""
+    if not len(pieces.cells) or not len(boxes):
+        return pieces
+    c = pieces.cells[:, None, :]
+    new = ~np.all((boxes[:, :, 0] <= c) & (c < boxes[:, :, 1]), axis=2).any(axis=1)
+    number = np.where(new, np.cumsum(new) - 1, -2)
+    ends = np.where(pieces.ends >= 0, number[pieces.ends], -1)
+    keep = np.all(ends != -2, axis=1)
+    return Pieces(
+        pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep], pieces.thin
+    )
+
+
+def _all_pieces(found: Sequence[Pieces]) -> Pieces:
+    if len(found) == 1:
+        return found[0]
+    before = np.cumsum([0, *(len(p.cells) for p in found)])
+    ends = [np.where(p.ends >= 0, p.ends + n, -1) for p, n in zip(found, before)]
+    return Pieces(
+        np.concatenate([p.cells for p in found]),
+        np.concatenate([p.faces for p in found]),
+        np.concatenate(ends),
+        np.concatenate([p.opened for p in found]),
+        np.concatenate([p.lengths for p in found]),
+        np.concatenate([p.thin for p in found]),
+    )
 
 
 def set_body_velocity(tank: Tank, state: WaterState, b: Boundary, skins: Sequence[WetSurface], twists: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class WaterState:
     spray: Array = field(default_factory=lambda: _empty(0, 3))  # flying drops [m], shape (m, 3)
     spray_velocity: Array = field(default_factory=lambda: _empty(0, 3))  # [m/s]
     spray_volume: Array = field(default_factory=lambda: _empty(0))  # [m^3]
+    patches: list[Any] = field(default_factory=list)  # a `patches.PatchState` for each refined patch
     volume: float = 0.0  # water that the tank holds, spray included [m^3]
     shifted_volume: float = 0.0  # sum of |volume| that the uniform shift has put back so far [m^3]
     shifted_net: float = 0.0  # the same with its sign: water added minus water taken [m^3]

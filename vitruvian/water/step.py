@@ -14,6 +14,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import Tank
+from vitruvian.water.patches import Patches
 from vitruvian.water.solids import check_apart, fastest_point
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
@@ -32,11 +33,13 @@ def step(
     body: Any = None,
     forces: str = "pressure",
     beyond_walls: bool = False,
+    patches: Patches | None = None,
 ) -> StepResult:
     """Advance water and bodies (`body` is the mechanism's state) by dt [s], in place.
 
     A body that passes a side or the floor is an error that names it, unless beyond_walls (one wholly outside always
-    is); so are two rigid bodies that overlap by more than a cell, since their contact is not modelled.
+    is); so are two rigid bodies that overlap by more than a cell, since their contact is not modelled. patches: refined
+    grids that ride with some of the mechanism's links, see `patches.cover`.
     """
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
@@ -49,6 +52,8 @@ def step(
         yields = mechanism.links(body).mobility
         if forces != "pressure" or (yields is not None and np.any(np.asarray(yields) != 0.0)):
             raise InputError("water: reflect=True is for driven bodies and pressure forces; free bodies need it False")
+    if patches is not None and (mechanism is None or tank.reflect or forces != "pressure"):
+        raise InputError("water: patches are for a mechanism with pressure forces, and not for reflect=True")
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):
@@ -57,7 +62,7 @@ def step(
         count = int(np.ceil(remaining / small - 1e-9))
         if result.substeps + count > MOST_SUBSTEPS:
             raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
-        substep(tank, state, remaining / count, mechanism, body, forces, result)
+        substep(tank, state, remaining / count, mechanism, body, forces, result, patches)
         if result.boundary is not None:
             if getattr(mechanism, "apart", False):
                 check_apart(tank, result.boundary.skins)

@@ -18,9 +18,12 @@ from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import redistance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.inflow import let_in
+from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import shift_surface
 from vitruvian.water.levelset import advect_surface
 from vitruvian.water.model import Tank
+from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import rasterise, set_body_velocity
@@ -50,8 +53,10 @@ class StepResult:
 
 
 def substep(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult
-) -> None:
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult,
+    patches: Patches | None = None,
+) -> None:  # fmt: skip
+    ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     if tank.reflect:
         _reflecting_substep(tank, state, dt, mechanism, body, result)
         return
@@ -66,8 +71,9 @@ def substep(
     else:
         advect_velocity(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body)
-    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result)
+    let_in(tank, state, dt)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
+    _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
     absorb(tank, state, dt)
     state.time += dt
     state.substeps += 1
@@ -88,6 +94,7 @@ def _reflecting_substep(
         earlier = result.impulses.copy()
         advect_velocity(tank, state, 0.5 * dt, carried)
         _accelerate(tank, state, 0.5 * dt)
+        let_in(tank, state, 0.5 * dt)
         boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
         if mechanism is not None:
             set_body_velocity(tank, state, boundary, boundary.skins, mechanism.links(body).twists)
@@ -113,11 +120,24 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
             f += g * dt
 
 
-def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any) -> Boundary:
+def _bodies_and_surface(
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None
+) -> Boundary:
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
+        before, twists = mechanism.skins(body), mechanism.links(body).twists
+        corners = np.concatenate([s.vertices[s.shape.mesh.faces] for s in before])
         mechanism.advance(body, state.time, dt)
-        boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        skins, origins = mechanism.skins(body), mechanism.links(body).origins
+        boundary = rasterise(tank, state, skins if patches is None else patches.uncovered(skins), origins)
+        if patches is not None:
+            boundary.origins = origins
+            if tank.keep_volume and tank.closed and tank.free_surface:  # links in patches displace water all the same
+                boundary.volume = rasterise(tank, state, skins, origins).volume
+        if patches is None and len(boundary.pieces.thin):
+            # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
+            set_body_velocity(tank, state, boundary, boundary.skins, twists)
+            follow_bodies(tank, state, boundary, corners, tank.gravity[2] * dt)
     else:
         boundary = open_boundary(tank)
     if not tank.free_surface:
@@ -142,14 +162,17 @@ def _bodies_and_surface(tank: Tank, state: WaterState, dt: float, mechanism: Mec
 
 def _dynamics(
     tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
-    result: StepResult, *, viscous: bool = True,
+    result: StepResult, *, viscous: bool = True, ride: Ride | None = None,
 ) -> None:  # fmt: skip
-    """Viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
+    """Patches, viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
     mobility = None
     if mechanism is not None:
         links, skins = mechanism.links(body), boundary.skins
         if len(result.impulses) != len(links.origins):
             result.impulses = np.zeros((len(links.origins), 6))
+        if ride is not None:
+            result.impulses += ride.act(boundary, dt)
+            links = mechanism.links(body)
         set_body_velocity(tank, state, boundary, skins, links.twists)
         mobility = links.mobility if forces == "pressure" else None
     impulses = friction = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
@@ -170,6 +193,10 @@ def _dynamics(
     result.iterations += projection.iterations
     _account(tank, state, boundary, dt)
     extrapolate_velocity(tank, state, boundary, projection.system.diagonal)
+    if mechanism is not None and len(boundary.pieces.thin):
+        if projection.twist_change.any():
+            set_body_velocity(tank, state, boundary, skins, mechanism.links(body).twists)
+        follow_bodies(tank, state, boundary)
 
 
 def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:

@@ -8,7 +8,7 @@ to the tabulated body; a body of another height has them scaled. They are kept i
 fit takes a few seconds.
 """
 
-from vitruvian.anatomy.surfaces.build import CREDIT, bone_surfaces, capsule_surfaces, template_surfaces
+from vitruvian.anatomy.surfaces.build import CREDIT, bone_surfaces, capsule_surfaces, shown_surfaces, template_surfaces
 from vitruvian.anatomy.surfaces.measure import AttachmentDistance, attachment_distances
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "attachment_distances",
     "bone_surfaces",
     "capsule_surfaces",
+    "shown_surfaces",
     "template_surfaces",
 ]

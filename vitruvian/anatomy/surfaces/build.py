@@ -16,11 +16,12 @@ import numpy as np
 
 from vitruvian.anatomy.surfaces import hands, templates, thorax, throat
 from vitruvian.anatomy.surfaces.landmarks import Landmarks, table_landmarks
-from vitruvian.anatomy.surfaces.shaping import Shape, joined, mirrored
+from vitruvian.anatomy.surfaces.shaping import Shape, components, joined, mirrored
 from vitruvian.array_cache import cached_arrays
 from vitruvian.errors import MissingExtra
 from vitruvian.mesh import capsule
 from vitruvian.mesh.packages import myo_sim_folder
+from vitruvian.muscle.wrapping import carrier_frame
 from vitruvian.skeleton import Skeleton, bone_poses
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ CREDIT = (
     "CC BY 3.0) as distributed in myo-sim 0.2.3 (Apache-2.0), fitted to this body; "
     "ribs, cartilages, sternum, hyoid and thyroid are our own."
 )
+
+PATELLA_FORWARD = np.array([0.0, -0.004, 0.0])  # [m] out of the femur, which it overlaps where the tables put it
 
 
 def bone_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
@@ -58,6 +61,31 @@ def bone_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
         own[owner] = joined([own[owner], part]) if owner in own else part
     own |= _fingers(body.skeleton, body.default_q, body.scale)
     return {name: own[name] for name in body.skeleton.names if name in own}
+
+
+def shown_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
+    """As `bone_surfaces`, with bones that ride on others (`body.muscles.frames`: patella, scapula) apart, in their
+    own frames."""
+    shapes = bone_surfaces(body, fallback=fallback)
+    try:
+        templates = template_surfaces()
+    except MissingExtra:
+        return shapes
+    for frame in body.muscles.frames:
+        if frame.base not in shapes:
+            continue
+        side, origin = frame.name[-2:], carrier_frame(frame)[:3, 3] / body.scale
+        if frame.name.startswith("Pat"):
+            pieces = components(templates[f"Tfp{side}"])
+            cap = max(pieces, key=lambda part: part[0][:, 2].max())  # the only piece of the shank above the knee
+            rest, whole = joined([part for part in pieces if part is not cap]), f"Tfp{side}"
+            shift = _joint(whole) - _joint(frame.base) - origin + PATELLA_FORWARD
+        else:
+            cap, rest, whole = templates[f"Sca{side}"], templates[f"Cla{side}"], f"Cla{side}"
+            shift = _joint(f"Sca{side}") - _joint(whole) - origin
+        shapes[whole] = (body.scale * rest[0], rest[1])
+        shapes[frame.name] = (body.scale * (cap[0] + shift), cap[1])
+    return shapes
 
 
 def template_surfaces() -> dict[str, Shape]:

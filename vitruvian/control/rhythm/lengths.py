@@ -9,7 +9,8 @@ A point x of a bone whose world motion at the origin is V = (w, v), with spatial
     x' = v + w x x,    x'' = a + w' x x + w x x'.
 
 V and A come from one pass over the skeleton's tree, A = A_bias(q, v) + sum of screws times joint accelerations. The
-first derivative so found is dl/dq v, moment arms times velocity.
+first derivative so found is dl/dq v, moment arms times velocity. Paths that bend round cylinders or ride on carriers
+(`muscle.wrapping`) take that, and its central difference over time for the second.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.rhythm.motion import StrokeMotion
+from vitruvian.muscle import moment_arms
+from vitruvian.skeleton import integrate, world_twists
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
 from vitruvian.skeleton.world_tree import BIAS, MOVING_WIDTH, VELOCITY, forward
 
 Array = np.ndarray
+TIME = 1e-5  # [s] of the difference
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,10 @@ class MuscleKinematics:
     def __init__(self, body: Body):
         s = body.skeleton
         self._skeleton, self._muscles = s, body.muscles
+        m = body.muscles
+        self._bent = np.zeros(m.n_muscles, bool)
+        self._bent[m.wraps.muscle] = True
+        self._bent[np.searchsorted(m.offsets, m.carriers.point, side="right") - 1] = True
         self._inertia, self._no_gravity = np.zeros((s.n_bones, 10)), np.zeros(3)
         self._poses, self._screws = np.empty((s.n_bones, 4, 4)), np.empty((s.n_v, 6))
         self._moving, self._composite = np.empty((s.n_bones, MOVING_WIDTH)), np.empty((s.n_bones, 10))
@@ -92,7 +100,20 @@ class MuscleKinematics:
         _add_accelerations(s.topology, self._screws, a, self._composite, self._moving)
         out = np.empty((3, m.n_muscles))
         _differentiate(m.offsets, m.bone, m.local, self._poses, self._moving, out)
+        if self._bent.any():
+            self._bend(q, v, a, out)
         return out[0], out[1], out[2]
+
+    def _bend(self, q: Array, v: Array, a: Array, out: Array) -> None:
+        """Muscles with cylinders or on carriers: l' = P v by moment arms, l'' by its difference over a short time."""
+        s, m, bent = self._skeleton, self._muscles, self._bent
+        length, arms = moment_arms(m, self._poses, self._screws)
+        ends = []
+        for t in (-TIME, TIME):
+            then = integrate(s, q, t * v + 0.5 * t * t * a)
+            ends.append(moment_arms(m, *world_twists(s, then))[1].rates(v + t * a)[bent])
+        out[0, bent], out[1, bent] = length[bent], arms.rates(v)[bent]
+        out[2, bent] = (ends[1] - ends[0]) / (2.0 * TIME)
 
 
 @nb.njit(cache=True)

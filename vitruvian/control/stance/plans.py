@@ -1,4 +1,4 @@
-"""Plans of a body on its feet: stand or follow a motion on both feet, jump."""
+"""Plans of a body on its feet: stand or follow a motion on both feet, jump, walk."""
 
 from __future__ import annotations
 
@@ -126,3 +126,38 @@ def soles(body: Body, q: Array) -> Array:
         T = poses[s.index(bone)]
         out.append(T[:3, :3] @ centre + T[:3, 3] - (0.0, 0.0, radius))
     return np.array(out)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Follow a motion that walks: each foot carries while its sole is down in the motion and on the ground in truth.
+
+    The centre of mass is led along the motion's, with its velocity and acceleration; legs that swing are led by their
+    joints, legs that stand mostly by what they carry."""
+
+    body: Body
+    motion: Motion
+    weight: Array
+    down: float = 0.007  # height of a sole in the motion [m] below which its foot stands
+    spin_weight: float = 0.3
+
+    def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
+        s, h = self.body.skeleton, 8e-3
+        q, v, a = self.motion.sample(time)
+        before, now, after = (centre_of_mass(s, self.motion.sample(time + x)[0]) for x in (-h, 0.0, h))
+        height = soles(self.body, q)[:, 2]
+        bones = np.array([bone for bone, _, _ in sole_balls(self.body)])
+        weight = self.weight.copy()
+        standing = np.zeros(len(bones), dtype=bool)
+        for foot in ("Fo_l", "Fo_r"):
+            mine = bones == foot
+            if height[mine].min() < self.down and sensed.gap[mine].min() < CARRIES:
+                standing |= mine & (height < self.down + CARRIES)
+            else:
+                for bone in LEGS:
+                    weight[s.v_slice(bone + foot[-2:])] = 1.0
+        carrying = standing & (sensed.gap < CARRIES)
+        return Wish(
+            q, v, a, weight, carrying, standing, now, (after - before) / (2.0 * h), (after - 2.0 * now + before) / h**2,
+            spin_weight=self.spin_weight,
+        )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Muscles and ground in one problem: linear algebra against dense formulas, optimality against another solver."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from vitruvian.anatomy import human
+from vitruvian.control import HANGING, pose
+from vitruvian.control.stance import Follow, Jump, Sensed, StanceControl, posture_weights, soles
+from vitruvian.control.stance.solve import Columns, compromise, condense, softness, solve_shares
+from vitruvian.couple import BodyStepper
+from vitruvian.skeleton import centre_of_mass
+
+RNG = np.random.default_rng(2)
+
+
+def spd(n):
+    A = RNG.normal(size=(n, n))
+    return A @ A.T + n * np.eye(n)
+
+
+def test_softness_compromise_and_condensation_are_their_dense_formulas():
+    n, r = 7, 3
+    A, J = spd(n), RNG.normal(size=(r, n))
+    weight, cost = RNG.uniform(0.5, 2.0, n), RNG.uniform(1.0, 9.0, r)
+    W = np.diag(weight) + J.T @ np.diag(cost) @ J
+    out = np.empty((n, n))
+    softness(A, weight, J, cost, out)
+    assert out == pytest.approx(A @ np.linalg.solve(W, A.T))
+    wanted, goal, best = RNG.normal(size=n), RNG.normal(size=r), np.empty(n)
+    compromise(weight, J, cost, wanted, goal, best)
+    assert best == pytest.approx(np.linalg.solve(W, weight * wanted + J.T @ (cost * goal)))
+    m, p = np.array([0, 2, 3, 6]), np.array([1, 4, 5])
+    small = np.empty((4, 4))
+    condense(A, m, p, small)
+    schur = A[np.ix_(m, m)] - A[np.ix_(m, p)] @ np.linalg.solve(A[np.ix_(p, p)], A[np.ix_(p, m)])
+    assert small == pytest.approx(schur)
+
+
+def test_shares_are_those_of_another_solver():
+    rows, n = 4, 9
+    R, A = RNG.normal(size=(rows, n)), spd(rows)
+    weight, w = RNG.uniform(0.5, 2.0, rows), RNG.uniform(0.5, 2.0, n)
+    torque = 3.0 * RNG.normal(size=rows)  # more than the columns can give within bounds
+    soft = np.empty((rows, rows))
+    softness(A, weight, np.zeros((0, rows)), np.zeros(0), soft)
+    start = np.arange(n + 1) * rows
+    columns = Columns(start, np.tile(np.arange(rows), n), R.T.ravel().copy(), 1.0 / w**2, np.full(n, 0.8))
+    found = solve_shares(columns, torque, soft, np.zeros(rows))
+
+    def price(x):
+        yielded = np.linalg.solve(A, R @ x - torque)
+        return 0.5 * np.sum((w * x) ** 2) + 0.5 * np.sum(weight * yielded**2)
+
+    other = minimize(price, np.full(n, 0.4), bounds=[(0.0, 0.8)] * n, tol=1e-14, options={"maxiter": 2000})
+    assert found.converged
+    assert price(found.x) <= other.fun + 1e-8
+    assert R @ found.x - torque == pytest.approx(found.yielded, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def standing():
+    body = human()
+    q = pose(body, {**HANGING, "pelvis": {"shift": [0, 0, -0.02]}, "feet": -0.005})
+    q[2] -= soles(body, q)[:, 2].min()
+    return body, q
+
+
+class Still:
+    def __init__(self, q, n):
+        self.q, self.n = q, n
+
+    def sample(self, time):
+        return self.q.copy(), np.zeros(self.n), np.zeros(self.n)
+
+
+def test_standing_still_plans_the_weight_inside_the_friction_cones(standing):
+    body, q = standing
+    s = body.skeleton
+    control = StanceControl(body, BodyStepper(s, body.muscles), Follow(body, Still(q, s.n_v), posture_weights(body)))
+    own = control.start(RNG)
+    controls = control.act(own, body.at_rest(q), 0.0, 1 / 480)
+    assert controls.asked == ("excitation",)  # no hand
+    weight = s.mass * 9.81
+    assert own.ground[2] == pytest.approx(weight, rel=0.15)
+    assert np.hypot(*own.ground[:2]) < 0.6 * own.ground[2]
+
+
+def test_a_jumper_in_the_air_counts_on_no_ground(standing):
+    body, q = standing
+    s = body.skeleton
+    plan = Jump(body, Still(q, s.n_v), posture_weights(body), leaves=0.5, lands=0.9, pushes=0.2)
+    sensed = Sensed(centre_of_mass(s, q) + np.array([0, 0, 0.1]), np.array([0.0, 0.0, 1.0]), np.full(16, 0.1))
+    memory = {}
+    wish = plan.wish(body.at_rest(q), sensed, 0.6, memory)
+    assert "left" in memory
+    assert not wish.carrying.any()
+    assert not wish.planted.any()
+    assert wish.centre is None
+    down = Sensed(sensed.centre, np.array([0.0, 0.0, -1.0]), np.zeros(16))
+    wish = plan.wish(body.at_rest(q), down, 0.8, memory)
+    assert memory["landed"] == 0.8
+    assert wish.carrying.all()

@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+
+from vitruvian.errors import InputError
+from vitruvian.mesh import box, mesh_volume, sphere
+from vitruvian.spatial import exp_so3
+from vitruvian.systems import TankSystem
+from vitruvian.verify._water_patches import TEN_MM, hand, momentum_gap
+from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, WetSurface, cover, fill, step
+from vitruvian.water.patches.cutting import cut
+from vitruvian.water.patches.solve import face_masses
+from vitruvian.world.state import copy_state, flatten_state
+
+H = 0.045
+TURNED = exp_so3(np.array([0.4, -0.7, 0.3]))
+
+
+def tank_of(**options):
+    return Tank((16, 16, 16), H, particles=0, **options)
+
+
+def plate(density=1000.0, **options):
+    vertices, faces = box((0.18, 0.08, 0.025))
+    return RigidBody.solid("plate", np.asarray(vertices), np.asarray(faces), density, rotation=TURNED, **options)
+
+
+def patched(tank, body, *, level=0.5):
+    mechanism = RigidBodies([body], tank.gravity)
+    state = mechanism.start()
+    water = fill(tank, level=level, mechanism=mechanism, body=state)
+    return mechanism, state, water, cover(tank, mechanism, state, [0])
+
+
+def test_both_parts_of_a_cut_skin_are_closed():
+    vertices, faces = sphere(0.2, subdivisions=3)
+    vertices = np.asarray(vertices)
+    shape = WetShape.build("ball", faces, len(vertices))
+    upper = vertices[shape.mesh.faces].mean(axis=1)[:, 2] > 0.05
+    parts = [cut("part", shape, chosen) for chosen in (upper, ~upper)]  # an open one would be an error
+    volumes = [mesh_volume(p.points(vertices), p.shape.mesh.faces) for p in parts]
+    assert sum(volumes) == pytest.approx(mesh_volume(vertices, shape.mesh.faces), rel=1e-12)
+    assert 0.0 < volumes[0] < volumes[1]
+
+
+def test_the_window_does_not_see_what_a_patch_covers():
+    tank = tank_of()
+    mechanism, body, _, patches = patched(tank, plate(position=(0.36, 0.36, 0.3)))
+    assert patches.uncovered(mechanism.skins(body)) == []
+
+
+def test_a_hand_starts_with_the_force_of_a_fine_grid_whatever_its_orientation():
+    starts = [hand(turn, until=0.05).mean() for turn in (np.eye(3), TURNED)]
+    assert starts == pytest.approx([TEN_MM[0]] * 2, rel=0.15)
+    assert starts[0] == pytest.approx(starts[1], rel=0.02)
+
+
+def test_the_book_of_momentum_is_closed():
+    gap, passed = momentum_gap(steps=6)
+    assert passed > 0.05
+    assert gap < 1e-9
+
+
+def test_a_body_in_a_patch_is_lifted_by_what_it_displaces():
+    held = plate(course=lambda t: (np.array([0.36, 0.36, 0.3]), np.zeros(3)))
+    mechanism, body, water, patches = patched(tank_of(), held)
+    for _ in range(4):
+        done = step(tank_of(), water, 0.01, mechanism=mechanism, body=body, patches=patches)
+    assert done.impulses[0, 3:] / 0.01 == pytest.approx([0.0, 0.0, 9.81 * 1000.0 * held.volume], abs=2e-3)
+    assert max(np.abs(f).max() for f in (water.u, water.v, water.w)) < 1e-4
+
+
+def test_a_neutral_plate_hovers():
+    mechanism, body, water, patches = patched(tank_of(), plate(position=(0.36, 0.36, 0.3)))
+    for _ in range(6):
+        step(tank_of(), water, 0.01, mechanism=mechanism, body=body, patches=patches)
+    assert np.abs(body.velocity).max() < 1e-3
+
+
+def test_a_very_light_plate_stays_stable():
+    light = plate(50.0, position=(0.36, 0.36, 0.2))
+    mechanism, body, water, patches = patched(tank_of(), light)
+    speeds = []
+    for _ in range(10):
+        step(tank_of(), water, 0.01, mechanism=mechanism, body=body, patches=patches)
+        speeds.append(float(np.linalg.norm(body.velocity)))
+    assert np.all(np.diff(speeds) > -0.02)  # it rises ever faster up to its last speed, and does not ring
+    assert speeds[-1] < 2.5
+
+
+def test_a_patch_sleeps_in_air_and_wakes_in_water():
+    falling = plate(position=(0.36, 0.36, 0.62), velocity=(0.0, 0.0, -2.0))
+    mechanism, body, water, patches = patched(tank_of(), falling, level=0.36)
+    step(tank_of(), water, 0.005, mechanism=mechanism, body=body, patches=patches)
+    assert not water.patches[0].awake
+    assert water.patches[0].substeps == 0
+    for _ in range(20):
+        step(tank_of(), water, 0.005, mechanism=mechanism, body=body, patches=patches)
+    assert water.patches[0].awake
+    assert body.velocity[0, 2] > -2.0 - 0.1 * 9.81  # slower than in the air
+
+
+def test_patches_belong_to_the_state():
+    def system():
+        body = plate(600.0, position=(0.36, 0.36, 0.4), velocity=(0.3, 0.0, -0.5), angular_velocity=(2.0, 1.0, 0.0))
+        return TankSystem(tank_of(rest_level=0.36), bodies=[body], patches=["plate"])
+
+    first = system()
+    state = first.start(np.random.default_rng(0))
+    for n in range(6):
+        if n == 3:
+            kept = copy_state(state)
+        first.step(state, None, 0.01 * n, 0.01)
+    again = system()  # remembers nothing
+    for n in range(3, 6):
+        again.step(kept, None, 0.01 * n, 0.01)
+    one, two = flatten_state(state), flatten_state(kept)
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert one["water.patches.0.u"].any()
+
+
+def test_water_between_a_wall_and_a_face_moves_with_that_face():
+    vertices, faces = box((0.3, 0.3, 0.3))
+    tank = Tank((8, 8, 8), 0.1, free_surface=False, gravity=(0.0, 0.0, 0.0))
+    mechanism = RigidBodies([RigidBody.solid("box", np.asarray(vertices), np.asarray(faces), 1e3)], (0.0, 0.0, 0.0))
+    body = mechanism.start()
+    body.position[:] = 0.45 - 0.02
+    water = fill(tank, mechanism=mechanism, body=body)
+    from vitruvian.water import rasterise
+
+    boundary = rasterise(tank, water, mechanism.skins(body), np.zeros((1, 3)))
+    mass = face_masses(tank, boundary)[0]
+    assert mass[:, 0, 0] == pytest.approx(1.0)
+    # the box reaches from 0.28 to 0.58: beyond the face at 0.6 stands half a cell and 0.02 before the wall
+    assert mass[6, 4, 4] == pytest.approx(0.7, abs=0.01)
+    assert mass[2, 4, 4] == pytest.approx(0.5 + 0.8, abs=0.01)
+
+
+def test_what_cannot_be_is_named():
+    tank = tank_of()
+    mechanism, body, water, patches = patched(tank, plate(position=(0.36, 0.36, 0.3)))
+    with pytest.raises(InputError, match="not finer"):
+        cover(tank, mechanism, body, [0], cell=0.06)
+    with pytest.raises(InputError, match="no link 3"):
+        cover(tank, mechanism, body, [3])
+    with pytest.raises(InputError, match="margin"):
+        cover(tank, mechanism, body, [0], margin=0.0)
+    with pytest.raises(InputError, match="pressure forces"):
+        step(tank, water, 0.01, mechanism=mechanism, body=body, forces="velocity", patches=patches)
+    with pytest.raises(InputError, match="none of its bodies"):
+        TankSystem(tank, bodies=[plate(position=(0.36, 0.36, 0.3))], patches=["hand"])
+
+
+def test_drift_of_a_skin_is_cut_with_it():
+    vertices, faces = sphere(0.2, subdivisions=2)
+    vertices = np.asarray(vertices)
+    shape = WetShape.build("ball", faces, len(vertices))
+    upper = vertices[shape.mesh.faces].mean(axis=1)[:, 2] > 0.0
+    part = cut("part", shape, upper)
+    whole = WetSurface(shape, vertices, np.ones((len(shape.mesh.faces), 3, 3)))
+    drift = part.surface(whole).drift
+    assert drift[: upper.sum()].min() == 1.0
+    assert not drift[upper.sum() :].any()

@@ -1,0 +1,129 @@
+"""A captured walk by muscles on true contact, as far as it goes. No hand holds the pelvis.
+
+The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule
+of feet (`control.stance.plans.Walk`), forces of the ground inside friction cones, and contact as it is. It does not yet
+choose where to step, so what the clip's own steps do not catch it cannot catch: it walks a few steps, drifts aside and
+falls. How long it stayed up, how far it came and how often a foot came down are the result.
+
+    vitruvian run walk --view
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import Body, body_contacts, human, sole_balls
+from vitruvian.control import SampledMotion
+from vitruvian.control.stance import StanceGains, Walk, posture_weights, soles
+from vitruvian.exchange import read_trial
+from vitruvian.measured import trial_motion
+from vitruvian.scenes._body import STEPS
+from vitruvian.scenes._stance import stance_measures, stance_world
+from vitruvian.skeleton import centre_of_mass
+from vitruvian.systems import BodySystem, Measure
+from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
+
+Array = np.ndarray
+CAMERAS = (
+    Camera("corner", (3.4, -4.6, 1.5), (0.0, -0.9, 0.9)),
+    Camera("side", (5.4, -0.9, 1.2), (0.0, -0.9, 0.9)),
+    Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
+)
+FALLEN = 0.8  # of the first height of the centre of mass
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A clip that closes on itself up to the way it went, over and over, from `start` [s] in it on."""
+
+    clip: SampledMotion
+    start: float
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        long = (len(self.clip.q) - 1) * self.clip.period
+        rounds = np.floor((time + self.start) / long)
+        q, v, a = self.clip.sample(time + self.start - rounds * long)
+        q = q.copy()
+        q[1] += rounds * (self.clip.q[-1, 1] - self.clip.q[0, 1])
+        return q, v, a
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    body = human()
+    motion = Cycle(trial_motion(read_trial("walk"), body), parameters["start"])
+    q, v, _ = motion.sample(0.0)
+    q[2] -= soles(body, q)[:, 2].min() + 0.001
+    measures = [
+        *stance_measures(body),
+        Measure(Signal("wanted", "m", "centre of mass of the clip", ("left", "back", "up")), _wanted(body, motion)),
+        Measure(
+            Signal("feet", "m", "lowest point of the soles", ("left", "right")),
+            lambda now: np.array([_lowest(body, now.q, foot) for foot in ("Fo_l", "Fo_r")]),
+        ),
+    ]
+    system = BodySystem(
+        body, q, v, pelvis="free", contacts=body_contacts(body), measures=measures, cameras=CAMERAS, books=True
+    )
+    gains = StanceGains(
+        stiffness=200.0, damping=28.0, rate=parameters["rate"],
+        centre_stiffness=(20.0, 20.0, 60.0), centre_damping=(9.0, 9.0, 15.0),
+    )  # fmt: skip
+    plan = Walk(body, motion, posture_weights(body, legs=1.0), spin_weight=0.1)
+    return stance_world(system, plan, gains, parameters["steps"])
+
+
+def _wanted(body: Body, motion: Cycle) -> Any:
+    return lambda now: centre_of_mass(body.skeleton, motion.sample(now.time)[0])
+
+
+def _lowest(body: Body, q: Array, foot: str) -> float:
+    mine = np.array([bone == foot for bone, _, _ in sole_balls(body)])
+    return float(soles(body, q)[mine, 2].min())
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    s, time = recording.signals, recording.time
+    centre = s["centre"]
+    up = centre[:, 2] > FALLEN * centre[0, 2]
+    last = int(np.argmin(up)) if not up.all() else len(up)
+    report = Report()
+    steps = 0
+    for foot in s["feet"][:last].T:
+        was_up = False
+        for height in foot:
+            was_up = was_up or height > 0.015
+            if was_up and height < 0.003:
+                steps, was_up = steps + 1, False
+    report.metrics |= {
+        "upright_s": float(time[last - 1]),
+        "distance_m": float(centre[0, 1] - centre[last - 1, 1]),
+        "steps": float(steps),
+        "drift_aside_m": float(np.abs(centre[:last, 0] - s["wanted"][:last, 0]).max()),
+        "fell": float(last < len(up)),
+        "push_work_j": float(s["work"][-1, 1]),
+    }
+    report.checks["no hand: no work but of muscles, joints and contact"] = report.metrics["push_work_j"] == 0.0
+    if time[-1] >= 1.0:
+        report.checks["it is upright for a second"] = report.metrics["upright_s"] >= 0.99
+        report.checks["it comes 0.8 m ahead"] = report.metrics["distance_m"] > 0.8
+    return report
+
+
+scene = Scene(
+    name="walk",
+    summary="A captured walk by muscles on true contact, as far as it goes",
+    answers="walking without a fictitious hand",
+    seconds=2.0,
+    build=build,
+    check=check,
+    parameters={
+        "start": Parameter(0.18, "where in the clip to begin", "s", low=0.0, high=1.2),
+        "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
+        "steps": STEPS,
+    },
+    qualities={"draft": {"steps": 8}, "standard": {}, "seed": {"steps": 32, "rate": 240.0}},
+)
