@@ -11,7 +11,7 @@ from vitruvian.flesh import (
     box_lattice,
     box_tetrahedra,
     build_flesh,
-    energy,
+    flesh_energy,
     gravity,
     momentum,
     neo_hookean,
@@ -67,7 +67,7 @@ def test_energy_of_a_uniform_state_is_that_of_the_material(elements, number):
     model = build_flesh(elements, material)
     state = disturbed(model, 0.0)
     state.v[:] = [1.0, 2.0, 2.0]
-    found = energy(model, state)
+    found = flesh_energy(model, state)
     assert found.elastic == pytest.approx(energy_density(material, STRETCH) * model.volume)
     assert found.kinetic == pytest.approx(4.5 * model.mass)
     assert found.total == found.elastic + found.kinetic
@@ -81,7 +81,7 @@ def test_force_is_the_slope_of_energy_and_tangent_the_slope_of_force(elements, n
     for sign in (1.0, -1.0):
         moved = state.copy()
         moved.x += sign * step * way
-        sides.append((energy(model, moved).elastic, reactions(model, moved)))
+        sides.append((flesh_energy(model, moved).elastic, reactions(model, moved)))
     here = reactions(model, state)  # every node is held, so this is the gradient of the energy
     assert (sides[0][0] - sides[1][0]) / (2.0 * step) == pytest.approx(np.sum(here * way), rel=1e-6)
     slope, found = (sides[0][1] - sides[1][1]).ravel() / (2.0 * step), tangent(model, state) @ way.ravel()

@@ -18,7 +18,16 @@
 `checks`       every input by name
 """
 
-from vitruvian.flesh.answers import Energy, Stress, angular_momentum, energy, momentum, reactions, stress, tangent
+from vitruvian.flesh.answers import (
+    FleshEnergy,
+    Stress,
+    angular_momentum,
+    flesh_energy,
+    momentum,
+    reactions,
+    stress,
+    tangent,
+)
 from vitruvian.flesh.attachments import Attachments, attach, sample_surface
 from vitruvian.flesh.contact import Box, Capsule, Contact, ContactSurface, Plane, contact_surface
 from vitruvian.flesh.drape import Drape
@@ -58,8 +67,8 @@ __all__ = [
     "Elasticity",
     "Elements",
     "Embedding",
-    "Energy",
     "Fibre",
+    "FleshEnergy",
     "FleshModel",
     "FleshSolver",
     "FleshState",
@@ -85,7 +94,7 @@ __all__ = [
     "contact_surface",
     "corotated",
     "embed",
-    "energy",
+    "flesh_energy",
     "gravity",
     "lattice_from_level_set",
     "lattice_from_values",

@@ -38,7 +38,7 @@ class Stress:
 
 
 @dataclass(frozen=True)
-class Energy:
+class FleshEnergy:
     elastic: float  # [J], of tissue and fibres
     kinetic: float  # [J]
 
@@ -69,13 +69,13 @@ def stress(model: FleshModel, state: FleshState, activation: Array | None = None
     return Stress(first, cauchy)
 
 
-def energy(model: FleshModel, state: FleshState, activation: Array | None = None) -> Energy:
+def flesh_energy(model: FleshModel, state: FleshState, activation: Array | None = None) -> FleshEnergy:
     potential, pressure = _of_volume(model, state, Loads(activation=activation))
     elastic = model.elasticity
     # the Lagrangian has p(J̄ − 1); the energy is its value less the Legendre term (p + p0)²/2κ
     legendre = float(np.sum(model.elements.volume * (pressure + elastic.rest_pressure) ** 2 / (2.0 * elastic.bulk)))
     moving = 0.5 * float(np.sum(model.node_mass[:, None] * state.v**2))
-    return Energy(potential.evaluate(state.x, pressure).value - legendre, moving)
+    return FleshEnergy(potential.evaluate(state.x, pressure).value - legendre, moving)
 
 
 def momentum(model: FleshModel, state: FleshState) -> Array:
