@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number, triangles, vector
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
@@ -48,6 +49,11 @@ class Plane:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the point of a plane", self.point)
+        if not np.linalg.norm(vector("flesh contact", "the normal of a plane", self.normal)) > 0.0:
+            raise InputError("flesh contact: the normal of a plane must have a length")
+
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n = np.asarray(self.normal) / np.linalg.norm(self.normal)
         return (points - np.asarray(self.point)) @ n, np.broadcast_to(n, points.shape)
@@ -60,6 +66,11 @@ class Capsule:
     start: tuple[float, float, float]
     end: tuple[float, float, float]
     radius: float
+
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the start of a capsule", self.start)
+        vector("flesh contact", "the end of a capsule", self.end)
+        number("flesh contact", "the radius of a capsule", self.radius, above=0.0)
 
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a, b = np.asarray(self.start, float), np.asarray(self.end, float)
@@ -76,6 +87,11 @@ class Box:
 
     centre: tuple[float, float, float]
     half: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the centre of a box", self.centre)
+        if not np.all(vector("flesh contact", "half of a box", self.half) > 0.0):
+            raise InputError(f"flesh contact: half of a box must be positive, got {self.half!r}")
 
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         local = points - np.asarray(self.centre)
@@ -108,9 +124,24 @@ class Contact:
     friction: float = 0.0  # Coulomb coefficient, used in dynamics
     slip: float = 0.01  # [m/s], below which friction sticks viscously
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.surface, ContactSurface):
+            raise InputError(f"flesh contact: surface must be a ContactSurface, not {type(self.surface).__name__}")
+        if not isinstance(self.shapes, (list, tuple)):
+            raise InputError(f"flesh contact: shapes must be a list or tuple, not {type(self.shapes).__name__}")
+        for name in ("gap", "stiffness"):
+            if getattr(self, name) is not None:
+                number("flesh contact", name, getattr(self, name), above=0.0)
+        number("flesh contact", "friction", self.friction, least=0.0)
+        number("flesh contact", "slip", self.slip, above=0.0)
+
 
 def contact_surface(elements: Elements, vertices: np.ndarray, faces: np.ndarray) -> ContactSurface:
     """Embed a skin [m] for contact."""
+    vertices = np.asarray(vertices, float)
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise InputError(f"flesh contact: vertices must have shape (n, 3), not {vertices.shape}")
+    faces = triangles("flesh contact", faces, len(vertices))
     corners = vertices[faces]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     share = np.bincount(faces.ravel(), np.repeat(area / 3.0, 3), len(vertices))

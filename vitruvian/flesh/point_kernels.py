@@ -16,6 +16,7 @@ from vitruvian.flesh.point import (
     add_fibre,
     add_fibre_stress,
     add_stress,
+    add_venant,
     cofactor_of,
     deformation,
 )
@@ -44,9 +45,10 @@ def point_forces(x, pressure, activation, elements, colours, blocks, order, fibr
                 for q in range(points):
                     grads, w = gradients[e, q], weights[e, q]
                     deformation(x, nodes, grads, f)
-                    cofactor_of(f, cofactor)
+                    away = cofactor_of(f, cofactor) - jbar[e]
                     stress[:] = 0.0
-                    energy[e] += w * add_stress(f, cofactor, moduli[e, 0], moduli[e, 1], moduli[e, 2], hat, stress)
+                    energy[e] += w * add_stress(f, cofactor, moduli[e], hat + moduli[e, 6] * away, stress)
+                    energy[e] += 0.5 * w * moduli[e, 6] * away * away
                     for m in range(offset[e], offset[e + 1]):
                         which = muscle[m]
                         energy[e] += w * add_fibre_stress(
@@ -91,6 +93,7 @@ def element_matrix(e, x, pressure, activation, elements, fibres, projected, out)
     f, cofactor, g = np.empty(9), np.empty(9), np.zeros(3 * corners)
     u, s, v, full = np.empty((3, 3)), np.empty(3), np.empty((3, 3)), np.empty((3, 3))
     inverse, work = np.empty((3, 3)), np.empty((9, 9))
+    zeta, here = moduli[e, 6], np.empty(3 * corners)
     jbar = 0.0
     for q in range(points):
         deformation(x, nodes, gradients[e, q], f)
@@ -100,18 +103,27 @@ def element_matrix(e, x, pressure, activation, elements, fibres, projected, out)
     hat = hat_pressure(pressure[e], jbar, moduli[e])
     for i in range(3 * corners):
         for j in range(3 * corners):
-            out[i, j] = volume[e] * moduli[e, 5] * g[i] * g[j]
+            out[i, j] = volume[e] * (moduli[e, 5] - zeta) * g[i] * g[j]
     for q in range(points):
         grads, w = gradients[e, q], weights[e, q]
         deformation(x, nodes, grads, f)
+        near = hat + zeta * (cofactor_of(f, cofactor) - jbar)
+        if zeta != 0.0:
+            here[:] = 0.0
+            add_ratio_slope(1.0, cofactor, grads, here)
+            for i in range(3 * corners):
+                for j in range(3 * corners):
+                    out[i, j] += w * zeta * here[i] * here[j]
         if projected or muc > 0.0:
             for i in range(9):
                 full[i // 3, i % 3] = f[i]
             signed_svd(full, u, s, v)
         if projected:
-            add_projected(mu10, mu01, muc, hat, u, s, v, w, grads, work, out)
+            add_projected(moduli[e], near, u, s, v, w, grads, work, out)
         else:
-            add_elastic(mu10, mu01, hat, w, f, grads, out)
+            add_elastic(mu10, mu01, near, w, f, grads, out)
+            if moduli[e, 7] > 0.0:
+                add_venant(moduli[e, 7], moduli[e, 8], w, f, grads, out)
             if muc > 0.0:
                 inverse_trace_minus(s, v, inverse)
                 add_corotated(muc, u, v, inverse, w, grads, out)
@@ -120,6 +132,33 @@ def element_matrix(e, x, pressure, activation, elements, fibres, projected, out)
             add_fibre(
                 direction[m], density[m], activation[which], peak[which], optimal[which], w, f, grads, projected, out
             )
+
+
+@njit(cache=True)
+def point_stress(x, pressure, activation, elements, fibres, first, cauchy):
+    """Mean first Piola–Kirchhoff and Cauchy stress [Pa] of each element into (n, 3, 3), with p as it is given."""
+    nodes_of, gradients, weights, volume, moduli = elements
+    offset, muscle, density, direction, peak, optimal = fibres
+    f, cofactor, p = np.empty(9), np.empty(9), np.empty(9)
+    for e in range(len(nodes_of)):
+        jbar = 0.0
+        for q in range(gradients.shape[1]):
+            deformation(x, nodes_of[e], gradients[e, q], f)
+            jbar += weights[e, q] / volume[e] * cofactor_of(f, cofactor)
+        for q in range(gradients.shape[1]):
+            deformation(x, nodes_of[e], gradients[e, q], f)
+            away = cofactor_of(f, cofactor) - jbar
+            p[:] = 0.0
+            add_stress(f, cofactor, moduli[e], pressure[e] + moduli[e, 6] * away, p)
+            for m in range(offset[e], offset[e + 1]):
+                w = muscle[m]
+                add_fibre_stress(f, direction[m], density[m], activation[w], peak[w], optimal[w], p)
+            share = weights[e, q] / volume[e]
+            for i in range(3):
+                for j in range(3):
+                    first[e, i, j] += share * p[3 * i + j]
+                    for k in range(3):
+                        cauchy[e, i, j] += share / jbar * p[3 * i + k] * f[3 * j + k]
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.flesh.checks import check_loads, check_state, number
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.newton import Newton
 from vitruvian.flesh.potential import Loads, Potential, StepMotion
@@ -34,7 +35,16 @@ class FleshSolver:
         forces that are unbalanced at the start are held back and let go little by little, each part on a way that turns
         no element over. `Diverged` if that does not lead to a balance either; the state is then as it was.
         """
-        begin, whole = state.copy(), self.model.elements.folded(state.x) == 0
+        check_state(self.model, state)
+        begin = state.copy()
+        try:
+            return self._equilibrium(state, loads, begin)
+        except Exception:
+            state.become(begin)
+            raise
+
+    def _equilibrium(self, state: FleshState, loads: Loads, begin: FleshState) -> SolveReport:
+        whole = self.model.elements.folded(state.x) == 0
         report = self.attempt(state, loads)
         if report.balanced and not (whole and report.folded):
             return report
@@ -48,12 +58,12 @@ class FleshSolver:
             state.become(found)
             report.add(again)
             return report
-        state.become(begin)
         raise Unbalanced("no equilibrium", again)
 
     def attempt(self, state: FleshState, loads: Loads) -> SolveReport:
         """One Newton solve towards balance; `state` keeps what it reached, whether that is balanced or not."""
-        self._check(loads)
+        check_state(self.model, state)
+        check_loads(self.model, loads)
         if loads.targets is None and not self.model.fixed.any():
             raise InputError("flesh equilibrium: nothing holds the body; fix nodes or attach it to bones")
         return self._minimise(Potential(self.model, loads), state)
@@ -112,11 +122,11 @@ class FleshSolver:
         damping and contact do: elastic forces are those of the whole step (see `secant`), all others act halfway, so
         `loads` are those of the middle of the step.
         """
-        self._check(loads)
-        if not dt > 0.0:
-            raise InputError(f"flesh step: dt must be positive, got {dt} s")
-        if mass_damping < 0.0 or stiffness_damping < 0.0:
-            raise InputError("flesh step: damping must not be negative")
+        check_state(self.model, state)
+        check_loads(self.model, loads)
+        number("flesh step", "dt", dt, above=0.0)
+        number("flesh step", "mass_damping", mass_damping, least=0.0)
+        number("flesh step", "stiffness_damping", stiffness_damping, least=0.0)
         if integrator not in INTEGRATORS:
             raise unknown_name("integrator of flesh", integrator, INTEGRATORS)
         begin, conserving = state.copy(), integrator == "energy-momentum"
@@ -158,21 +168,6 @@ class FleshSolver:
         assert potential.motion is not None
         left = 2.0 * potential.motion.dt * potential.evaluate(middle, state.pressure).force
         state.v += rigid_velocity(self.model.node_mass, state.x, left.sum(axis=0), np.cross(middle, left).sum(axis=0))
-
-    def _check(self, loads: Loads) -> None:
-        model = self.model
-        if loads.targets is not None and loads.targets.shape != (len(model.attachments.bone), 3):
-            raise InputError(
-                f"flesh: {len(model.attachments.bone)} attachments need as many targets, not {loads.targets.shape}"
-            )
-        if loads.activation is not None and len(loads.activation) != len(model.muscles.names):
-            raise InputError(
-                f"flesh: {len(model.muscles.names)} muscles need as many activations, not {len(loads.activation)}"
-            )
-        if loads.force is not None and loads.force.shape != model.elements.nodes.shape:
-            raise InputError(
-                f"flesh: nodal forces must have shape {model.elements.nodes.shape}, not {loads.force.shape}"
-            )
 
 
 def rigid_velocity(mass: np.ndarray, x: np.ndarray, momentum: np.ndarray, spin: np.ndarray) -> np.ndarray:

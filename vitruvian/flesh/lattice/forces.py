@@ -2,7 +2,8 @@
 
 At each of a cell's four points, with F = Σ x_a ⊗ ∇N_a and p̂ = p + γ c (see `potential`),
 
-    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + p̂ cof F  (+ corotated tissue and fibres),      f_a = −Σ_q w P ∇N_a.
+    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + [p̂ + ζ (J − J̄)] cof F  (+ corotated and St. Venant–Kirchhoff tissue, fibres)
+    f_a = −Σ_q w P ∇N_a.
 
 ∇N needs no corners: its x-component is a blend of the four edges along x, and so are the others, so F comes from the
 differences along the cell's twelve edges and forces go back to them. `LANES` cells lie side by side in one buffer, as
@@ -15,6 +16,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.fibre import fibre_tension
+from vitruvian.flesh.point import add_venant_stress
 from vitruvian.flesh.rotation import signed_svd
 
 LANES = 16  # cells side by side: two vector registers of float64
@@ -24,8 +26,9 @@ POINT = 24  # strain points, 3 for each
 EDGE = 36  # differences along edges over h, then forces: 12 for each direction, 3 for each edge
 F = 72  # deformation gradients, 9 for each point
 P = 108  # stress times weight, likewise
-MU10, MU01, HAT, WEIGHT, ENERGY, RATIO = 144, 145, 146, 147, 148, 149
-ROWS = 150
+MU10, MU01, HAT, WEIGHT, ENERGY, RATIO, ZETA = 144, 145, 146, 147, 148, 149, 150
+EACH = 151  # J of each point
+ROWS = 155
 
 
 @njit(cache=True, parallel=True)
@@ -50,7 +53,7 @@ def cell_forces(x, pressure, activation, cells, colours, blocks, order, fibres, 
                         for i in range(3):
                             z[(POINT + 3 * q + i) * LANES + l] = points[c, q, i]
                     z[MU10 * LANES + l], z[MU01 * LANES + l] = moduli[c, 0], moduli[c, 1]
-                    z[WEIGHT * LANES + l] = 0.25 * volume[c]
+                    z[WEIGHT * LANES + l], z[ZETA * LANES + l] = 0.25 * volume[c], moduli[c, 6]
                 take_edges(z)
                 deform(z)
                 for l in range(n):
@@ -63,6 +66,8 @@ def cell_forces(x, pressure, activation, cells, colours, blocks, order, fibres, 
                     c = order[base + l]
                     if moduli[c, 2] > 0.0:
                         add_corotated(z, l, moduli[c, 2], work)
+                    if moduli[c, 7] > 0.0:
+                        add_venant(z, l, moduli[c, 7], moduli[c, 8])
                     if offset[c + 1] > offset[c]:
                         add_fibres(z, l, c, activation, fibres)
                 push_edges(z)
@@ -90,6 +95,20 @@ def add_corotated(z, l, mu, work):
                 at = 9 * q + 3 * i + j
                 z[(P + at) * LANES + l] += 2.0 * weight * mu * (z[(F + at) * LANES + l] - turn)
             z[ENERGY * LANES + l] += weight * mu * (s[i] - 1.0) ** 2
+
+
+@njit(cache=True)
+def add_venant(z, l, mu, lam):
+    """St. Venant–Kirchhoff energy and stress at all points of lane l."""
+    weight = z[WEIGHT * LANES + l]
+    f, stress = np.empty(9), np.empty(9)
+    for q in range(4):
+        for i in range(9):
+            f[i] = z[(F + 9 * q + i) * LANES + l]
+            stress[i] = 0.0
+        z[ENERGY * LANES + l] += weight * add_venant_stress(f, mu, lam, stress)
+        for i in range(9):
+            z[(P + 9 * q + i) * LANES + l] += weight * stress[i]
 
 
 @njit(cache=True)
@@ -173,6 +192,7 @@ def ratio(z, q):
         f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
         f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
         j = f0 * (f4 * f8 - f5 * f7) + f1 * (f5 * f6 - f3 * f8) + f2 * (f3 * f7 - f4 * f6)
+        z[(EACH + q) * LANES + l] = j
         z[RATIO * LANES + l] += 0.25 * j
 
 
@@ -213,8 +233,11 @@ def point_stress(z, q):
         i1 = c00 + c11 + c22
         cc = c00 * c00 + c11 * c11 + c22 * c22 + 2.0 * (c01 * c01 + c02 * c02 + c12 * c12)
         weight, mu10, mu01 = z[WEIGHT * LANES + l], z[MU10 * LANES + l], z[MU01 * LANES + l]
-        z[ENERGY * LANES + l] += weight * (mu10 * (i1 - 3.0) + mu01 * (0.5 * (i1 * i1 - cc) - 3.0))
-        k, m, p = 2.0 * weight * (mu10 + mu01 * i1), 2.0 * weight * mu01, weight * z[HAT * LANES + l]
+        away, zeta = z[(EACH + q) * LANES + l] - z[RATIO * LANES + l], z[ZETA * LANES + l]
+        stored = mu10 * (i1 - 3.0) + mu01 * (0.5 * (i1 * i1 - cc) - 3.0) + 0.5 * zeta * away * away
+        z[ENERGY * LANES + l] += weight * stored
+        k, m = 2.0 * weight * (mu10 + mu01 * i1), 2.0 * weight * mu01
+        p = weight * (z[HAT * LANES + l] + zeta * away)
         at = (P + 9 * q) * LANES + l
         z[at] = k * f0 - m * (f0 * c00 + f1 * c01 + f2 * c02) + p * (f4 * f8 - f5 * f7)
         z[at + LANES] = k * f1 - m * (f0 * c01 + f1 * c11 + f2 * c12) + p * (f5 * f6 - f3 * f8)
