@@ -2,10 +2,16 @@
 
 With J̄ the mean of J = det F over an element and c = J̄ − 1 − (p + p0)/κ, an element's part of the Lagrangian is
 
-    V Ψ + V p (J̄ − 1) + V γ/2 c² + V ζ/2 mean (J − J̄)²
-    stress at a point: P = ∂Ψ/∂F + [p̂ + ζ (J − J̄)] cof F,  p̂ = p + γ c.
+    V Ψ + V p (J̄ − 1) + V γ/2 c²,      stress at a point: P = ∂Ψ/∂F + p̂ cof F,  p̂ = p + γ c.
 
-ζ is what volume that varies within an element costs. Lattice cells have it, for bending (`lattice.bending`).
+Lattice cells, whose points are drawn in for bending (`lattice.bending`), have two things more. Volume that varies
+within them costs ζ. And as points that are drawn in miss part of the volume of a cell that is twisted, it is
+extrapolated to where they would be, with J° = det of the mean of F and J̃ the mean of J over the points:
+
+    J̄ = J̃ + e (J̃ − J°),      L has V p0 (J̄ − J̃) + V ζ/2 mean (J − J̃)² more
+    P = ∂Ψ/∂F + [p̂ + e (p̂ + p0) + ζ (J − J̃)] cof F at a point,      −e (p̂ + p0) cof F at the mean of F.
+
+So the rest pressure p0, which only balances ∂Ψ/∂F, acts where that is taken, and pressure acts on the true volume.
 
 `PointElasticity` takes its strain at the points that its elements name, one element after the other; where γ = κ,
 which compressible tissue has (ν up to 0.46), p̂ does not depend on p, and c vanishes with the first update of p.
@@ -31,11 +37,11 @@ PENALTY = 12.5  # γ/μ of the augmented Lagrangian: 2 MPa for the published mod
 
 
 def element_moduli(materials: Sequence[Material], which: Array) -> Array:
-    """μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] of each element, shape (n, 9), ζ = 0; which: its material by number."""
+    """μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] and e of each element, shape (n, 10), ζ = e = 0; which: its material."""
     rows = [
         [
             *(m.mu10, m.mu01, m.mu_corotated, m.kappa, m.rest_pressure, min(m.kappa, PENALTY * m.shear_modulus)),
-            *(0.0, m.mu_venant, m.lambda_venant),
+            *(0.0, m.mu_venant, m.lambda_venant, 0.0),
         ]
         for m in materials
     ]
@@ -48,7 +54,7 @@ class MaterialElasticity:
 
     element_nodes: Array  # shape (n, k)
     volume: Array  # [m³], shape (n,)
-    moduli: Array  # μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa], shape (n, 9)
+    moduli: Array  # μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] and e, shape (n, 10)
     muscles: MuscleFibres
     pattern: Pattern
 

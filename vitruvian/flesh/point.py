@@ -46,6 +46,15 @@ def cofactor_of(f, out):
 
 
 @njit(cache=True)
+def add_ratio_slope(share, cofactor, grads, g):
+    """Add one point's share of ∂J̄/∂x to g (3k,)."""
+    for a in range(len(grads)):
+        for i in range(3):
+            for j in range(3):
+                g[3 * a + i] += share * cofactor[3 * i + j] * grads[a, j]
+
+
+@njit(cache=True)
 def add_stress(f, cofactor, moduli, hat, out):
     """Add P [Pa] of tissue and pressure to out (9,); returns Ψ [J/m³]. f, cofactor: row by row."""
     mu10, mu01, muc = moduli[0], moduli[1], moduli[2]

@@ -26,6 +26,9 @@ s² is what the covariance of the tissue in the cell loses of its diagonal. Its 
 every gradient rests on them alone: the forces of uniform stress are exact as before, also on cut cells (patch test).
 A cell whose tissue lies along a slanted plane has little to give: it loses (1 − s²) λ, λ the least eigenvalue of its
 correlation matrix, so the covariance stays definite.
+
+Volume is not to lose anything: that of a twisted or sheared cell differs from the one about its middle in proportion
+to the covariance, so it is extrapolated from the points by e = lost/(1 − lost) (`elasticity`).
 """
 
 from __future__ import annotations
@@ -51,16 +54,26 @@ def strain_points(points: np.ndarray) -> np.ndarray:
 
     points: the quadrature points of the tissue, shape (n, 4, 3).
     """
+    mean, covariance, size = _moments(points)
+    smaller = covariance - spread_lost(points)[:, None, None] * np.eye(3) * (size**2)[:, None, :]
+    second = smaller + mean[:, :, None] * mean[:, None, :]
+    mirrored = np.linalg.det(points[:, 1:] - points[:, :1]) > 0.0
+    return quadrature(np.ones(len(points)), mean, second, mirrored)
+
+
+def spread_lost(points: np.ndarray) -> np.ndarray:
+    """What the diagonal of each cell's covariance loses, as a part of it, shape (n,)."""
+    _, covariance, size = _moments(points)
+    least = np.linalg.eigvalsh(covariance / (size[:, :, None] * size[:, None, :]))[:, 0]
+    return (1.0 - DRAWN_IN) * np.maximum(least, 0.0)
+
+
+def _moments(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (n, 3), covariance (n, 3, 3) and the square roots of its diagonal (n, 3)."""
     mean = points.mean(axis=1)
     spread = points - mean[:, None]
     covariance = np.einsum("nqi,nqj->nij", spread, spread) / 4.0
-    size = np.sqrt(np.maximum(np.einsum("nii->ni", covariance), 1e-12))
-    least = np.linalg.eigvalsh(covariance / (size[:, :, None] * size[:, None, :]))[:, 0]
-    lost = (1.0 - DRAWN_IN) * np.maximum(least, 0.0)
-    smaller = covariance - lost[:, None, None] * np.eye(3) * (size**2)[:, None, :]
-    second = smaller + mean[:, :, None] * mean[:, None, :]
-    mirrored = np.linalg.det(spread[:, 1:] - spread[:, :1]) > 0.0
-    return quadrature(np.ones(len(points)), mean, second, mirrored)
+    return mean, covariance, np.sqrt(np.maximum(np.einsum("nii->ni", covariance), 1e-12))
 
 
 def uneven_volume(material: Material) -> float:

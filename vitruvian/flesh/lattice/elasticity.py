@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from vitruvian.flesh.elasticity import MaterialElasticity, element_moduli
 from vitruvian.flesh.elements import Strained
 from vitruvian.flesh.embedding import times_vectors
-from vitruvian.flesh.lattice.bending import checkerboard_blocks, strain_points, uneven_volume
+from vitruvian.flesh.lattice.bending import checkerboard_blocks, spread_lost, strain_points, uneven_volume
 from vitruvian.flesh.lattice.forces import cell_forces
 from vitruvian.flesh.lattice.ghost import ghost_blocks
 from vitruvian.flesh.lattice.kernels import pressure_forces, volume_rates
@@ -94,6 +94,8 @@ def cell_elasticity(
     shear = np.array([m.shear_modulus for m in materials])[which]
     moduli = element_moduli(materials, which)
     moduli[:, 6] = np.array([uneven_volume(m) for m in materials])[which]
+    lost = spread_lost(lattice.points)
+    moduli[:, 9] = lost / (1.0 - lost)
     held = ghost_blocks(lattice, shear, pattern) + checkerboard_blocks(lattice, shear, pattern)
     return CellElasticity(
         element_nodes=lattice.cell_nodes,

@@ -2,8 +2,8 @@
 
 At each of a cell's four points, with F = Σ x_a ⊗ ∇N_a and p̂ = p + γ c (see `potential`),
 
-    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + [p̂ + ζ (J − J̄)] cof F  (+ corotated and St. Venant–Kirchhoff tissue, fibres)
-    f_a = −Σ_q w P ∇N_a.
+    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + [p̂ + e (p̂ + p0) + ζ (J − J̃)] cof F  (+ other tissue, fibres)
+    f_a = −Σ_q w [P − e (p̂ + p0) cof F̄] ∇N_a,  F̄ the mean of F.
 
 ∇N needs no corners: its x-component is a blend of the four edges along x, and so are the others, so F comes from the
 differences along the cell's twelve edges and forces go back to them. `LANES` cells lie side by side in one buffer, as
@@ -28,7 +28,9 @@ F = 72  # deformation gradients, 9 for each point
 P = 108  # stress times weight, likewise
 MU10, MU01, HAT, WEIGHT, ENERGY, RATIO, ZETA = 144, 145, 146, 147, 148, 149, 150
 EACH = 151  # J of each point
-ROWS = 155
+MIDDLE = 155  # mean of F
+AT_MIDDLE, BESIDE = 164, 165  # J of it, and the pressure on it
+ROWS = 166
 
 
 @njit(cache=True, parallel=True)
@@ -58,9 +60,13 @@ def cell_forces(x, pressure, activation, cells, colours, blocks, order, fibres, 
                 deform(z)
                 for l in range(n):
                     c = order[base + l]
-                    jbar[c] = mean = z[RATIO * LANES + l]
-                    kappa, p0, gamma = moduli[c, 3], moduli[c, 4], moduli[c, 5]
-                    z[HAT * LANES + l] = pressure[c] + gamma * (mean - 1.0 - (pressure[c] + p0) / kappa)
+                    kappa, p0, gamma, drawn = moduli[c, 3], moduli[c, 4], moduli[c, 5], moduli[c, 9]
+                    more = drawn * (z[RATIO * LANES + l] - z[AT_MIDDLE * LANES + l])
+                    jbar[c] = z[RATIO * LANES + l] + more
+                    hat = pressure[c] + gamma * (jbar[c] - 1.0 - (pressure[c] + p0) / kappa)
+                    z[HAT * LANES + l] = hat + drawn * (hat + p0)
+                    z[BESIDE * LANES + l] = -drawn * (hat + p0)
+                    z[ENERGY * LANES + l] = volume[c] * p0 * more
                 stress(z)
                 for l in range(n):
                     c = order[base + l]
@@ -198,10 +204,9 @@ def ratio(z, q):
 
 @njit(cache=True)
 def deform(z):
-    """F at the four points and the mean J."""
+    """F at the four points, its mean, and J of all of them."""
     for l in range(LANES):
         z[RATIO * LANES + l] = 0.0
-        z[ENERGY * LANES + l] = 0.0
     gradient_row(z, 0, 0)
     gradient_row(z, 0, 1)
     gradient_row(z, 0, 2)
@@ -218,6 +223,50 @@ def deform(z):
     ratio(z, 1)
     ratio(z, 2)
     ratio(z, 3)
+    for i in range(9 * LANES):
+        here = z[F * LANES + i] + z[(F + 9) * LANES + i] + z[(F + 18) * LANES + i] + z[(F + 27) * LANES + i]
+        z[MIDDLE * LANES + i] = 0.25 * here
+    for l in range(LANES):
+        at = MIDDLE * LANES + l
+        f0, f1, f2 = z[at], z[at + LANES], z[at + 2 * LANES]
+        f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
+        f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
+        j = f0 * (f4 * f8 - f5 * f7) + f1 * (f5 * f6 - f3 * f8) + f2 * (f3 * f7 - f4 * f6)
+        z[AT_MIDDLE * LANES + l] = j
+
+
+@njit(cache=True)
+def middle_stress(z):
+    """The pressure on the mean of F goes to all points."""
+    for l in range(LANES):
+        at = MIDDLE * LANES + l
+        f0, f1, f2 = z[at], z[at + LANES], z[at + 2 * LANES]
+        f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
+        f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
+        p = z[WEIGHT * LANES + l] * z[BESIDE * LANES + l]
+        z[at], z[at + LANES], z[at + 2 * LANES] = (
+            p * (f4 * f8 - f5 * f7),
+            p * (f5 * f6 - f3 * f8),
+            p * (f3 * f7 - f4 * f6),
+        )
+        at += 3 * LANES
+        z[at], z[at + LANES], z[at + 2 * LANES] = (
+            p * (f2 * f7 - f1 * f8),
+            p * (f0 * f8 - f2 * f6),
+            p * (f1 * f6 - f0 * f7),
+        )
+        at += 3 * LANES
+        z[at], z[at + LANES], z[at + 2 * LANES] = (
+            p * (f1 * f5 - f2 * f4),
+            p * (f2 * f3 - f0 * f5),
+            p * (f0 * f4 - f1 * f3),
+        )
+    for i in range(9 * LANES):
+        here = z[MIDDLE * LANES + i]
+        z[P * LANES + i] += here
+        z[(P + 9) * LANES + i] += here
+        z[(P + 18) * LANES + i] += here
+        z[(P + 27) * LANES + i] += here
 
 
 @njit(inline="always")
@@ -256,6 +305,7 @@ def stress(z):
     point_stress(z, 1)
     point_stress(z, 2)
     point_stress(z, 3)
+    middle_stress(z)
 
 
 @njit(inline="always")
