@@ -111,6 +111,7 @@ def _of_volume(model: FleshModel, state: FleshState, loads: Loads | None) -> tup
     check_state(model, state)
     check_loads(model, given)
     potential = Potential(model, given)
+    potential.recall(state.push, state.x)
     potential.harden(np.inf)
     ratio = potential.evaluate(state.x, state.pressure).jbar
     return potential, model.elasticity.bulk * (ratio - 1.0) - model.elasticity.rest_pressure

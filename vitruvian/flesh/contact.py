@@ -4,7 +4,8 @@ A skin vertex that is a depth d inside a shape (d < 0 outside) is pushed out alo
 
     f = max(0, λ + k d),      E = Σ (f² − λ²)/(2k),      λ ← f while d is more than the gap that is allowed
 
-λ is a force that each vertex keeps through a solve; k, a stiffness of contact, decides how fast λ is found and not how
+λ is a force that each vertex keeps through a solve, and at its start what the last solve left it to be (`recall`): a
+load that is carried already need not be found again. k, a stiffness of contact, decides how fast λ is found and not how
 deep the skin lies: when a solve ends no vertex is deeper than `Contact.gap`, and none is pushed by a shape that is
 farther than that. λ moves between Newton steps, as the pressures do, and so does friction: Coulomb's, regularised, in
 dynamics only. While λ stays, a vertex that is dragged the way u along its shape in a step meets a spring of
@@ -182,14 +183,35 @@ class Touch:
         self.slip = 0.0 if motion is None else contact.slip * motion.dt  # ε [m]
         self.rubbing, self.spring = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, and their springs [N/m]
 
-    def forces(self, skin: np.ndarray) -> ContactForces:
-        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+    def recall(self, push: np.ndarray, x: np.ndarray) -> None:
+        """λ, and the friction that belongs to it, from what contact did to the nodes before [N], which now are at x.
+
+        A vertex in touch takes the traction of its nodes, each node's push being spread over the skin in touch there.
+        """
+        points, areas = self.contact.surface.embedding, self.contact.surface.areas
+        skin = points.positions(x)
+        depth, normal = self._depths(skin)
+        areas = np.where(depth > -self.gap, areas, 0.0)
+        around = points.transpose @ areas
+        traction = points.positions(np.where(around > 0.0, push.T / np.where(around > 0.0, around, 1.0), 0.0).T)
+        self.multiplier = areas * np.maximum(np.sum(traction * normal, axis=1), 0.0)
+        if self.begin is not None:
+            found = self.forces(skin)
+            self.rubbing, self.spring = found.active, self._springs(found)
+
+    def _depths(self, skin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How deep each vertex is in the shape it is deepest in [m], shape (n,), and the way out, shape (n, 3)."""
         depth, normal = np.full(len(skin), -np.inf), np.zeros((len(skin), 3))
         for shape in self.contact.shapes:
             distance, gradient = shape.distance(skin)
             deeper = -distance > depth
             depth[deeper] = -distance[deeper]
             normal[deeper] = gradient[deeper]
+        return depth, normal
+
+    def forces(self, skin: np.ndarray) -> ContactForces:
+        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+        depth, normal = self._depths(skin)
         k, held = self.stiffness, self.multiplier
         press = np.maximum(held + k * np.maximum(depth, -1e30), 0.0)
         active = np.flatnonzero(press > 0.0)

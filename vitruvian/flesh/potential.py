@@ -107,6 +107,16 @@ class Potential:
         for touch, found in zip(self.touches, now.contacts, strict=True):
             touch.press(found)
 
+    def recall(self, push: np.ndarray, x: np.ndarray) -> None:
+        """Let contact start from what it did to the nodes in the last solve [N], which now are at x [m]."""
+        if push.any():
+            for touch in self.touches:
+                touch.recall(push, x)
+
+    def unbalanced(self, x: np.ndarray, pressure: np.ndarray) -> float:
+        """[N]."""
+        return norm(self.evaluate(x, pressure).force)
+
     def harden(self, factor: float) -> None:
         """Raise γ to `factor` times the model's, at most to the bulk modulus; L then has the same minima."""
         self.raised, self.elasticity = factor, self.model.elasticity.hardened(factor)

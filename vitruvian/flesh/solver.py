@@ -66,7 +66,13 @@ class FleshSolver:
         check_loads(self.model, loads)
         if loads.targets is None and not self.model.fixed.any():
             raise InputError("flesh equilibrium: nothing holds the body; fix nodes or attach it to bones")
-        return self._minimise(Potential(self.model, loads), state)
+        return self._minimise(self._potential(state, loads), state)
+
+    def _potential(self, state: FleshState, loads: Loads, motion: StepMotion | None = None) -> Potential:
+        """L, contact starting from what it did in the last solve."""
+        potential = Potential(self.model, loads, motion)
+        potential.recall(state.push, state.x)
+        return potential
 
     def _minimise(self, potential: Potential, state: FleshState, careful: bool = False) -> SolveReport:
         report = self.newton.minimise(potential, state.x, state.pressure, careful)
@@ -80,11 +86,11 @@ class FleshSolver:
 
     def _load_steps(self, state: FleshState, loads: Loads) -> SolveReport:
         """Balance in parts: minimise L − (1 − t) r₀·x for t from 0 to 1, r₀ what is unbalanced at the start."""
-        start = Potential(self.model, loads).evaluate(state.x, state.pressure).force
+        start = self._potential(state, loads).evaluate(state.x, state.pressure).force
         part, done, sofar, parts = FIRST, 0.0, None, 0
         while True:
             kept = state.copy()
-            potential = Potential(self.model, loads)
+            potential = self._potential(state, loads)
             until = min(1.0, done + part)
             potential.eased = -(1.0 - until) * start
             report = self._minimise(potential, state, careful=True)
@@ -134,14 +140,18 @@ class FleshSolver:
         start = begin.x
         motion = StepMotion(span, start, start + span * begin.v, mass_damping, None, conserving)
         if stiffness_damping > 0.0:
-            still = Potential(self.model, Loads(activation=loads.activation))
+            tissue = Potential(self.model, Loads(activation=loads.activation))
             motion.damping = np.zeros((len(self.model.pattern.column), 9))
-            still.stiffness(start, state.pressure, still.evaluate(start, state.pressure), True, motion.damping)
+            tissue.stiffness(start, state.pressure, tissue.evaluate(start, state.pressure), True, motion.damping)
             motion.damping *= stiffness_damping
         free = ~self.model.fixed
         state.x[free] += span * state.v[free]
-        potential = Potential(self.model, loads, motion)
+        potential = self._potential(state, loads, motion)
         try:
+            if potential.touches:  # something may be in the way of free flight
+                still = self._potential(begin, loads, motion)
+                if still.unbalanced(begin.x, state.pressure) < potential.unbalanced(state.x, state.pressure):
+                    potential, state.x[:] = still, begin.x
             report = self._minimise(potential, state)
         except Exception:
             state.become(begin)

@@ -244,23 +244,15 @@ def middle_stress(z):
         f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
         f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
         p = z[WEIGHT * LANES + l] * z[BESIDE * LANES + l]
-        z[at], z[at + LANES], z[at + 2 * LANES] = (
-            p * (f4 * f8 - f5 * f7),
-            p * (f5 * f6 - f3 * f8),
-            p * (f3 * f7 - f4 * f6),
-        )
-        at += 3 * LANES
-        z[at], z[at + LANES], z[at + 2 * LANES] = (
-            p * (f2 * f7 - f1 * f8),
-            p * (f0 * f8 - f2 * f6),
-            p * (f1 * f6 - f0 * f7),
-        )
-        at += 3 * LANES
-        z[at], z[at + LANES], z[at + 2 * LANES] = (
-            p * (f1 * f5 - f2 * f4),
-            p * (f2 * f3 - f0 * f5),
-            p * (f0 * f4 - f1 * f3),
-        )
+        z[at] = p * (f4 * f8 - f5 * f7)
+        z[at + LANES] = p * (f5 * f6 - f3 * f8)
+        z[at + 2 * LANES] = p * (f3 * f7 - f4 * f6)
+        z[at + 3 * LANES] = p * (f2 * f7 - f1 * f8)
+        z[at + 4 * LANES] = p * (f0 * f8 - f2 * f6)
+        z[at + 5 * LANES] = p * (f1 * f6 - f0 * f7)
+        z[at + 6 * LANES] = p * (f1 * f5 - f2 * f4)
+        z[at + 7 * LANES] = p * (f2 * f3 - f0 * f5)
+        z[at + 8 * LANES] = p * (f0 * f4 - f1 * f3)
     for i in range(9 * LANES):
         here = z[MIDDLE * LANES + i]
         z[P * LANES + i] += here
