@@ -143,8 +143,8 @@ def assembled_forces_and_stiffness_are_derivatives() -> Finding:
 @claim
 def inverted_start_recovers() -> Finding:
     """Blocks in noise of one cell size, a quarter of the cells inverted, find back to rest or are reported as folded;
-    worst node over cell among those that are not reported, ten starts for each of three materials. Each
-    finds back at least nine times."""
+    worst node over cell among those that are not reported, ten starts for each of three materials. Mooney-Rivlin tissue
+    always finds back, the others at least nine times."""
     inverted: list[int] = []
     found: dict[str, int] = {}  # starts that came back, by material
     errors: list[float] = []
@@ -167,7 +167,7 @@ def inverted_start_recovers() -> Finding:
             back += error < 1e-4
             if report.folded == 0:
                 errors.append(error)
-        if back < 9:
+        if back < (10 if not found else 9):
             errors.append(np.inf)
         found[material.name] = back
     came = ", ".join(f"{name} {n} of 10" for name, n in found.items())
