@@ -18,7 +18,7 @@ from vitruvian.water.patches import Patches
 from vitruvian.water.solids import check_apart, fastest_point
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
-from vitruvian.water.window import check_reached, check_sides
+from vitruvian.water.window import check_reached, check_seam, check_sides
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -54,6 +54,8 @@ def step(
             raise InputError("water: reflect=True is for driven bodies and pressure forces; free bodies need it False")
     if patches is not None and (mechanism is None or tank.reflect or forces != "pressure"):
         raise InputError("water: patches are for a mechanism with pressure forces, and not for reflect=True")
+    if patches is not None and tank.wrapped:
+        raise InputError("water: patches are for tanks without periodic sides")
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):
@@ -69,6 +71,7 @@ def step(
             check = check_reached if beyond_walls else check_sides
             for skin in result.boundary.skins:
                 check(tank, state.origin, skin.shape.name, skin.vertices)
+                check_seam(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
 
