@@ -78,6 +78,10 @@ class MaterialElasticity:
         """Elements as sums over points, as the kernels of `point_kernels` want them."""
         raise NotImplementedError
 
+    def propped(self, factor: float) -> Self:
+        """With `factor` times the springs that hold modes which tissue does not (`lattice.bending`)."""
+        return self
+
     def hardened(self, factor: float) -> Self:
         moduli = self.moduli.copy()
         moduli[:, 5] = np.minimum(factor * moduli[:, 5], moduli[:, 3])

@@ -6,6 +6,8 @@ is a balance all the same: it is returned, with `folded` above zero and `converg
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
@@ -17,6 +19,7 @@ from vitruvian.flesh.settings import Settings, SolveReport, Unbalanced
 from vitruvian.flesh.state import FleshState
 
 INTEGRATORS = ("backward-euler", "energy-momentum")
+PROP = 8.0  # by how much checkerboards are held harder in `_unfold`
 FIRST, SMALLEST = 0.25, 1.0 / 64.0  # part of the load that a load step brings up, at first and at least
 
 
@@ -33,7 +36,9 @@ class FleshSolver:
 
         Where one Newton solve finds no balance, or turns elements over on its way, the load is brought up in parts: the
         forces that are unbalanced at the start are held back and let go little by little, each part on a way that turns
-        no element over. `Diverged` if that does not lead to a balance either; the state is then as it was.
+        no element over. From a start with whole elements inside out, some of which stay folded, it is tried again with
+        corners held harder on the way. `Diverged` if that does not lead to a balance either; the state is then as it
+        was.
         """
         check_state(self.model, state)
         begin = state.copy()
@@ -46,11 +51,12 @@ class FleshSolver:
     def _equilibrium(self, state: FleshState, loads: Loads, begin: FleshState) -> SolveReport:
         whole = self.model.elements.folded(state.x) == 0
         report = self.attempt(state, loads)
-        if report.balanced and not (whole and report.folded):
+        tangled = report.folded > 0 and self._tangled(begin)
+        if report.balanced and not (report.folded and (whole or tangled)):
             return report
         found = state.copy()
         state.become(begin)
-        again = self._load_steps(state, loads)
+        again = self._unfold(state, loads) if tangled else self._load_steps(state, loads)
         again.add(report)
         if again.balanced and again.folded <= report.folded:
             return again
@@ -82,6 +88,21 @@ class FleshSolver:
                 potential.loads.contacts, potential.evaluate(state.x, state.pressure).contacts, strict=True
             ):
                 state.push += contact.surface.embedding.nodal_forces(found.force + found.rub)
+        return report
+
+    def _tangled(self, state: FleshState) -> bool:
+        """Whether whole elements are inside out."""
+        return bool(Potential(self.model, Loads()).evaluate(state.x, state.pressure).jbar.min() < 0.0)
+
+    def _unfold(self, state: FleshState, loads: Loads) -> SolveReport:
+        """Balance from a start with elements inside out: first with checkerboards held harder, then as they are.
+
+        A corner pushed through its cell is such a mode, and may be stable; held harder it comes back.
+        """
+        propped = replace(self.model, elasticity=self.model.elasticity.propped(PROP))
+        first = self._minimise(Potential(propped, loads), state)
+        report = self.attempt(state, loads)
+        report.add(first)
         return report
 
     def _load_steps(self, state: FleshState, loads: Loads) -> SolveReport:

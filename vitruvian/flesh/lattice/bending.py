@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from vitruvian.flesh.lattice.cells import Lattice
 
 DRAWN_IN = 2.0 / 3.0  # s²
-HOLD = 48.0  # π; a corner pushed through its cell then comes back (177 of 180 random starts; with 8, 163 of 180)
+HOLD = 8.0  # π; more than ½, which T − 1 reaches at ν = ½
 SIGNS = np.prod(2.0 * CORNERS - 1.0, axis=1)  # of x y z at the corners
 
 

@@ -7,7 +7,7 @@ says the same of full cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,9 @@ class CellElasticity(MaterialElasticity):
         held = times_vectors(self.held, near)
         force -= held
         return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * near))], jbar, gap)
+
+    def propped(self, factor: float) -> CellElasticity:
+        return replace(self, steady=factor * self.steady, held=factor * self.held)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
