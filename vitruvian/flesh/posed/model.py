@@ -34,6 +34,7 @@ class PosedFlesh(NamedTuple):
     bound: Array  # weight times the node in that bone's frame [m], shape (n_nodes, INFLUENCES, 3)
     skin_nodes: Array  # corners that carry each point of the surface that touches, shape (n_skin, 4)
     skin_weights: Array  # shape (n_skin, 4)
+    skin_area: Array  # of the surface that each of them stands for [m²], shape (n_skin,)
     row: Array  # sparsity of the node matrix: row i has places row[i]:row[i+1], shape (n_nodes + 1,)
     column: Array  # node of each place, ascending in a row
     diagonal: Array  # place of (i, i), shape (n_nodes,)
@@ -48,13 +49,14 @@ def posed_flesh(
     weights: Array,
     binding: Array,
     skin: Embedding,
-    n_skin: int,
+    skin_area: Array,
     young: float,
     poisson: float,
 ) -> PosedFlesh:
     """fixed: bone of each node or -1; weights (n_nodes, n_bones); binding: the bones' poses at rest (n_bones, 4, 4)."""
     if not (young > 0.0 and 0.0 <= poisson < 0.5):
         raise InputError(f"posed flesh: Young's modulus {young} Pa must be positive, Poisson's ratio {poisson} below 0.5")
+    n_skin = len(skin_area)
     mu, lam = 0.5 * young / (1.0 + poisson), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
     nodes, corners = tetrahedra.nodes, tetrahedra.element_nodes
     edges = (nodes[corners[:, 1:]] - nodes[corners[:, :1]]).transpose(0, 2, 1)
@@ -81,6 +83,7 @@ def posed_flesh(
         bound=np.ascontiguousarray(weight[..., None] * own),
         skin_nodes=np.ascontiguousarray(skin.nodes[:n_skin]),
         skin_weights=np.ascontiguousarray(skin.weights[:n_skin]),
+        skin_area=np.ascontiguousarray(skin_area, float),
         row=row,
         column=column,
         diagonal=diagonal,
