@@ -17,7 +17,6 @@ from numba import njit
 from vitruvian.couple.soft_bones import (
     add_momentum,
     bone_momentum,
-    gravity_wrench,
     inertia_and_bias,
     locate,
     project,
@@ -55,8 +54,8 @@ def implicit_step(
     locate(bones, q, v)
     bone_momentum(bones, before, inertia)
     add_flesh_momentum(flesh, x, u, before, inertia)
-    gained = np.zeros(6)
-    gravity_wrench(bones.gravity, inertia, gained)
+    gained, centre = np.zeros(6), inertia[1:4] / inertia[0]
+    about_centre(before, centre, -1.0)
     inertia_and_bias(bones)
     bias, mass = bones.bias.copy(), bones.matrix.copy()
     # the prediction
@@ -125,11 +124,16 @@ def implicit_step(
                 gained[2] += f * (x[i, 0] * u[i, 1] - x[i, 1] * u[i, 0])
                 for a in range(3):
                     gained[3 + a] += f * u[i, a]
+    # momentum about the centre of mass: what it was, and what the world did
+    about_centre(gained, centre + h * before[3:] / inertia[0], -1.0)
+    gained[3:] += inertia[0] * bones.gravity
     found, twist = np.zeros(6), np.zeros(6)
     locate(bones, q, v)
     bone_momentum(bones, found, inertia)
     add_flesh_momentum(flesh, x, u, found, inertia)
-    rigid_correction(inertia, before + h * gained - found, twist)
+    wanted = before + h * gained
+    about_centre(wanted, inertia[1:4] / inertia[0], 1.0)
+    rigid_correction(inertia, wanted - found, twist)
     turn_root(bones, twist, v)
     change = np.empty(3)
     for i in range(n):
@@ -139,6 +143,14 @@ def implicit_step(
     if ground.present:
         _move_anchors(flesh, ground, x, u, anchor, room.total)
     return iterations
+
+
+@njit(cache=True)
+def about_centre(wrench, centre, sign):
+    """Add `sign` times centre × force to the moment of a wrench or momentum (6,)."""
+    wrench[0] += sign * (centre[1] * wrench[5] - centre[2] * wrench[4])
+    wrench[1] += sign * (centre[2] * wrench[3] - centre[0] * wrench[5])
+    wrench[2] += sign * (centre[0] * wrench[4] - centre[1] * wrench[3])
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.characters.character import Character, Patch, fixed_nodes
 from vitruvian.anatomy.characters.design import Bone, Design, part_distance
@@ -16,12 +17,14 @@ from vitruvian.errors import InputError
 from vitruvian.flesh.posed.weights import bounded_biharmonic
 from vitruvian.flesh.tetrahedra import Tetrahedra
 from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, euler_number, spacing_for
-from vitruvian.mesh import LevelSet, decimated, empty_level_set, isosurface
+from vitruvian.mesh import LevelSet, decimated, empty_level_set, isosurface, mesh_level_set, mesh_volume
 from vitruvian.mesh.shapes import ellipsoid
 
 Array = np.ndarray
 VARIED = tuple(1.0 + s * 0.015 * k for k in range(12) for s in ((1.0, -1.0) if k else (1.0,)))
 FINE = 0.012  # spacing of the grid on which a design's surface is found, of its height
+
+MOST, KEPT = 40_000, 14_000  # triangles of a user's mesh that are kept as they are, and those it gets if there are more
 
 
 def from_design(design: Design, say: Callable[[str], None] = lambda line: None) -> Character:
@@ -93,3 +96,46 @@ def assembled(
     )
     character.check()
     return character
+
+
+def from_mesh(
+    name: str,
+    vertices: Array,
+    faces: Array,
+    colours: Array,
+    bones: Sequence[Bone],
+    *,
+    mass: float | None = None,
+    young: float | None = None,
+    poisson: float = 0.4,
+    nodes: int = 1100,
+    say: Callable[[str], None] = lambda line: None,
+) -> Character:
+    """A user's closed mesh [m] (n, 3), (m, 3) with a colour for each face (m, 3) and bones inside it.
+
+    mass [kg]: 24 kg/m² times the height squared without it; young [Pa]: 71 kPa for each metre of height. A mesh of more
+    than `MOST` triangles is drawn anew from its level set with fewer, and that is said."""
+    tall = float(np.ptp(vertices[:, 2]))
+    if not tall > 0.05:
+        raise InputError(f"character {name}: its mesh is {tall:g} m tall; lengths must be in metres")
+    vertices = vertices - np.array([0.0, 0.0, vertices[:, 2].min()])
+    level = mesh_level_set(vertices, faces, FINE * tall, band=14.0 * FINE * tall, name=name)
+    if mesh_volume(vertices, faces) < 0.0:
+        raise InputError(f"character {name}: its triangles face inwards; turn them over")
+    for bone in bones:
+        if level(np.array([bone.at]))[0] > 0.02 * tall:
+            raise InputError(f"character {name}: joint '{bone.name}' lies outside the mesh; do mesh and skeleton share a pose?")
+    if len(faces) > MOST:
+        fine, triangles = decimated(*isosurface(level), KEPT)
+        nearest = cKDTree(vertices[faces].mean(axis=1)).query(fine[triangles].mean(axis=1))[1]
+        say(f"{len(faces)} triangles are more than {MOST}: drawn anew with {len(triangles)}")
+        vertices, faces, colours = fine, triangles, colours[nearest]
+    tetrahedra, h = enclosed(level, vertices.min(axis=0), vertices.max(axis=0), nodes, name)
+    say(f"{tetrahedra.n_nodes} nodes, {tetrahedra.n_elements} tetrahedra, spacing {1e3 * h:.0f} mm")
+    kinds, of = np.unique(np.round(colours, 3), axis=0, return_inverse=True)
+    patches = [Patch(f"skin {n}", faces[of.ravel() == n], tuple(kind)) for n, kind in enumerate(kinds.tolist())]
+    feet = [b.name for b in bones if b.name.startswith("foot")]
+    return assembled(
+        name, bones, tetrahedra, h, level, vertices, len(vertices), patches,
+        24.0 * tall**2 if mass is None else mass, 7.1e4 * tall if young is None else young, poisson, feet,
+    )  # fmt: skip
