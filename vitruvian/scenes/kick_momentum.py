@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.characters import character, soft_body
-from vitruvian.control.search import Following
+from vitruvian.anatomy.characters import Character, character, soft_body
+from vitruvian.control.search import Following, Reference
 from vitruvian.couple.soft_explicit import Damping
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import retargeted
@@ -31,13 +31,19 @@ DAMPINGS = {
 STEPS = {"implicit": 5, "explicit": 40}  # a frame of 20 ms
 
 
-def build(parameters: Mapping[str, Any]) -> World:
-    who = character(parameters["character"])
+def kick(who: Character, spin: float) -> tuple[Reference, np.ndarray, np.ndarray]:
+    """The captured kick over and over; a pose and velocity to begin it with, turning at `spin` [rad/s]."""
     motion = retargeted(read_trial("kick"), who).smoothed(0.015).closed(0.1)
     q, v = motion.sample(0.0)
     q[:3], q[3:7] = (0.0, 0.0, who.bones[0].at[2]), (1.0, 0.0, 0.0, 0.0)
     v[:] = 0.0
-    v[:3] = parameters["spin"] * np.array([0.0, 0.6, 0.8])
+    v[:3] = spin * np.array([0.0, 0.6, 0.8])
+    return motion, q, v
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    who = character(parameters["character"])
+    motion, q, v = kick(who, parameters["spin"])
     height = float(who.vertices[:, 2].max())
     explicit = parameters["step"] == "explicit"
     lanes = {

@@ -11,7 +11,7 @@ import numpy as np
 from vitruvian.anatomy.characters.design import Bone, Design, Part, Point, rings, tube
 
 GAINS = {  # kp [N m/rad] of a character of 50 kg; kd is a tenth
-    "spine": 1000.0, "chest": 1000.0, "neck": 200.0, "head": 100.0, "thigh": 500.0, "shank": 500.0, "foot": 400.0,
+    "spine": 1000.0, "chest": 1000.0, "neck": 200.0, "head": 100.0, "thigh": 500.0, "shank": 500.0, "foot": 1000.0,
     "upper_arm": 200.0, "forearm": 100.0, "hand": 40.0,
 }  # fmt: skip
 

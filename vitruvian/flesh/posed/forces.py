@@ -103,7 +103,7 @@ def elastic_forces(flesh, x, pose, force):
     c, s = flesh.corners, flesh.slopes
     for first in range(0, c.shape[1], CHUNK):
         count = shape_rotations(flesh, x, pose, first, w)
-        _stress(flesh, first, count, w)
+        stress(flesh, first, count, w)
         for k in range(count):
             e = first + k
             i0, i1, i2, i3 = c[0, e], c[1, e], c[2, e], c[3, e]
@@ -119,7 +119,7 @@ def elastic_forces(flesh, x, pose, force):
 
 
 @njit(cache=True, error_model="numpy")
-def _stress(flesh, first, count, w):
+def stress(flesh, first, count, w):
     """V P in place of F; the energy [J] of each element in row SCALARS."""
     for k in range(count):
         w[SCALARS, k] = 0.0
@@ -147,7 +147,7 @@ def elastic_energy(flesh, x, pose):
     w, total = np.empty((40, CHUNK)), 0.0
     for first in range(0, flesh.corners.shape[1], CHUNK):
         count = shape_rotations(flesh, x, pose, first, w)
-        _stress(flesh, first, count, w)
+        stress(flesh, first, count, w)
         for k in range(count):
             total += w[SCALARS, k]
     return total

@@ -22,10 +22,12 @@ TURNS = 200  # of the active set
 SLACK = 1e-9  # by which a weight may leave its bounds, and a multiplier zero
 
 
-def bounded_biharmonic(tetrahedra: Tetrahedra, fixed: Array, n_bones: int) -> Array:
-    """Weights (n_nodes, n_bones), rows of sum 1. fixed: bone of each node, -1 for free ones, (n_nodes,)."""
+def bounded_biharmonic(tetrahedra: Tetrahedra, fixed: Array, n_bones: int, *, scaled: bool = True) -> Array:
+    """Weights (n_nodes, n_bones), rows of sum 1 unless `scaled` is False. fixed: bone of each node, -1 for free ones."""
     energy = biharmonic_energy(tetrahedra)
     raw = np.stack([_bounded(energy, fixed, bone) for bone in range(n_bones)], axis=1)
+    if not scaled:
+        return raw
     raw[raw < LEAST] = 0.0
     total = raw.sum(axis=1)
     if not (total > 0.0).all():
