@@ -34,9 +34,10 @@ def test_rotations_are_those_of_the_singular_values():
     polar(w, 0, 9, len(matrices))
     found = w[9:].T.reshape(-1, 3, 3)
     true = np.array([rotation_of(m) for m in matrices])
-    s = np.linalg.svd(matrices, compute_uv=False) * np.array([1, 1, 1])
-    clear = s[:, 1] + np.sign(np.linalg.det(matrices)) * s[:, 2] > 0.05 * s[:, 0]  # elsewhere two rotations are as good
-    assert clear.mean() > 0.8
+    s = np.linalg.svd(matrices, compute_uv=False)
+    clear = s[:, 1] + np.sign(np.linalg.det(matrices)) * s[:, 2] > 0.2 * s[:, 0]  # elsewhere two rotations are as good
+    assert clear.mean() > 0.6
+    assert (np.linalg.det(matrices[clear]) < 0.0).sum() > 30
     np.testing.assert_allclose(found[clear], true[clear], atol=1e-9)
 
 
@@ -69,7 +70,7 @@ def test_posed_flesh_is_at_rest_in_any_pose(mascot):
     motion, _, _ = kick(mascot, 0.0)
     pose, force = body.carried(motion.sample(0.7)[0]), np.zeros_like(mascot.tetrahedra.nodes)
     elastic_forces(body.flesh, pose @ Rotation.from_rotvec([1.0, 2.0, 0.5]).as_matrix().T, pose, force)
-    assert np.abs(force).max() < 1e-8
+    assert np.abs(force).max() < 1e-3  # a reference that is all but flat loses digits; other forces are kilonewtons
 
 
 def test_pose_damping_makes_no_momentum(mascot):

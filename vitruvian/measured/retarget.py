@@ -18,7 +18,7 @@ from vitruvian.measured.trial import Trial
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
-RATE = 100.0  # samples a second
+RATE = 100.0  # samples a second, about
 LOW, SINK = 8.0, 0.008  # percentile, [m] in a character whose legs are as long as ours; scaled with them
 TURNED = {  # bone of a character -> segments whose turn it takes, the mean of two
     "pelvis": ("Pel",), "spine": ("Pel", "T1"), "chest": ("T1",), "neck": ("T1", "Sku"), "head": ("Sku",),
@@ -40,8 +40,8 @@ def retargeted(
     unknown = [b.name for b in character.bones if _kind(b.name) not in TURNED]
     if unknown:
         raise InputError(f"character {character.name}: no captured joint turns its bone '{unknown[0]}'")
-    at = np.arange(int(np.floor(trial.time[-1] * RATE + 1e-6)) + 1) / RATE
-    turns = {bone.name: _turn(trial, bone.name, at) for bone in character.bones}
+    at = np.linspace(0.0, trial.time[-1], max(3, round(trial.time[-1] * RATE) + 1))
+    turns = {bone.name: _turn(trial, bone.name, at, loop) for bone in character.bones}
     skeleton, q = character.skeleton, np.empty((len(at), character.skeleton.n_q))
     for k, bone in enumerate(character.bones):
         own = turns[bone.name] if bone.parent is None else turns[bone.parent].inv() * turns[bone.name]
@@ -52,11 +52,14 @@ def retargeted(
         else:
             q[:, columns.stop - 4 : columns.stop] = own.as_quat(scalar_first=True)
     ratio = leg_length(character) / _captured_leg(trial)
-    path = np.stack([np.interp(at, trial.time, segments.joints["Pel"][:, a]) for a in range(3)], axis=1) * ratio
+    place = segments.joints["Pel"].copy()
+    if loop:
+        place[-1, 2] = place[0, 2]
+    path = np.stack([np.interp(at, trial.time, place[:, a]) for a in range(3)], axis=1) * ratio
     middle = np.mean([np.asarray(b.at) for b in character.bones if _kind(b.name) == "thigh"], axis=0)
     q[:, :3] = path + turns[character.bones[0].name].apply(np.asarray(character.bones[0].at) - middle)
     q[:, 2] -= np.percentile(_lowest(character, q), LOW) + SINK * ratio
-    return Reference(skeleton, 1.0 / RATE, q, loop)
+    return Reference(skeleton, float(at[1]), q, loop)
 
 
 def leg_length(character: Character) -> float:
@@ -80,8 +83,8 @@ def _kind(name: str) -> str:
     return name[:-2] if name.endswith(("_l", "_r")) else name
 
 
-def _turn(trial: Trial, name: str, at: Array) -> Rotation:
-    """World turn of a bone from the zero pose with hanging arms, at times [s]."""
+def _turn(trial: Trial, name: str, at: Array, loop: bool) -> Rotation:
+    """World turn of a bone from the zero pose with hanging arms, at times [s]; a loop ends as it begins."""
     assert trial.segments is not None
     side, found = name[-2:] if name.endswith(("_l", "_r")) else "", []
     for segment in TURNED[_kind(name)]:
@@ -91,7 +94,7 @@ def _turn(trial: Trial, name: str, at: Array) -> Rotation:
         if segment in ARMS:  # a trial's arms are seen from a pose with arms out
             out = Rotation.from_euler("y", 90.0 if side == "_l" else -90.0, degrees=True)
             turns = turns @ out.as_matrix().T
-        found.append(turns)
+        found.append(np.concatenate([turns[:-1], turns[:1]]) if loop else turns)
     if not found:
         raise InputError(f"{trial.name}: it does not say how the {name.replace('_', ' ')} turns")
     first = Slerp(trial.time, Rotation.from_matrix(found[0]))(at)

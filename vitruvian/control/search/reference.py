@@ -7,6 +7,7 @@ is added each time around.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -49,11 +50,15 @@ class Reference:
         at = time / self.period
         k = int(np.clip(np.floor(at), 0, len(self.q) - 2))
         share = float(np.clip(at - k, 0.0, 1.0))
-        step = difference(self.skeleton, self.q[k], self.q[k + 1])
-        q = integrate(self.skeleton, self.q[k], step, share)
+        q = integrate(self.skeleton, self.q[k], self.steps[k], share)
         q[:3] += rounds * self.way
         moving = self.loop or 0.0 <= at <= len(self.q) - 1
-        return q, step / self.period if moving else np.zeros(len(step))
+        return q, self.steps[k] / self.period if moving else np.zeros(self.skeleton.n_v)
+
+    @cached_property
+    def steps(self) -> Array:
+        """Way from each sample to the next, shape (f - 1, n_v)."""
+        return np.array([difference(self.skeleton, a, b) for a, b in pairwise(self.q)])
 
     def slowed(self, factor: float) -> Reference:
         """The same in `factor` times the time."""
@@ -83,7 +88,7 @@ class Reference:
 
     def velocities(self) -> Array:
         """At each sample by central differences [rad/s, m/s], shape (f, n_v)."""
-        ways = np.array([difference(self.skeleton, a, b) for a, b in pairwise(self.q)]) / self.period
+        ways = self.steps / self.period
         if self.loop:
             return 0.5 * (ways[np.r_[-1, 0 : len(ways)]] + ways[np.r_[0 : len(ways), 0]])
         return 0.5 * (ways[np.r_[0, 0 : len(ways)]] + ways[np.r_[0 : len(ways), -1]])

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 CHUNK = 64
-NEWTON = 8  # steps down from √3 |A|; converged to rounding for all but elements on the verge of two rotations
+NEWTON = 10  # steps down from √3 |A|; enough but for elements on the verge of two rotations, which lose digits
 F, P, A, R, SCALARS = 0, 9, 18, 27, 36  # rows of a chunk's scratch: F (later P), F_p (later G), F F_pᵀ, Q
 
 
