@@ -1,7 +1,7 @@
 """Soft characters: one step beside Liu & al. 2013 (table 2) and MuJoCo's flex on the same mesh; searches.
 
-Published: 2.1 to 3.2 ms for a step of 0.5 ms on eight cores, half an hour on 40 cores for a run cycle. MuJoCo's flex has
-the same nodes and elements as bodies of three slides each, without bones, contact and plasticity.
+Published: 2.1 to 3.2 ms for a step of 0.5 ms on eight cores, half an hour on 40 cores for a run cycle. MuJoCo's flex
+has the same nodes and elements as bodies of three slides each, without bones, contact and plasticity.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A soft body: posed flesh around a skeleton with servos, stepped explicitly or implicitly, both ways coupled.
 
-    body = SoftBody(skeleton, flesh, stiffness, damping)
-    state = body.start(q)
-    body.step(state, target, rate, 0.0005)                     # Liu & al. 2013
-    body.step(state, target, rate, 0.004, implicit=True)       # the same motion, eight times the step
+body = SoftBody(skeleton, flesh, stiffness, damping)
+state = body.start(q)
+body.step(state, target, rate, 0.0005)                     # Liu & al. 2013
+body.step(state, target, rate, 0.004, implicit=True)       # the same motion, eight times the step
 """
 
 from __future__ import annotations
@@ -116,7 +116,17 @@ class SoftBody:
         servo = (np.ascontiguousarray(target), np.ascontiguousarray(rate), self.stiffness, self.damping, given, dt)
         if implicit:
             found = implicit_step(
-                *arguments, state.q, state.v, state.x, state.u, state.anchor, state.du, state.dv, *servo, tolerance, MOST
+                *arguments,
+                state.q,
+                state.v,
+                state.x,
+                state.u,
+                state.anchor,
+                state.du,
+                state.dv,
+                *servo,
+                tolerance,
+                MOST,
             )
             state.iterations = int(found)
             bad = found < 0

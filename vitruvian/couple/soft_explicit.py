@@ -33,7 +33,7 @@ Array = np.ndarray
 
 
 class Damping(NamedTuple):
-    """How flesh is damped: by the pose (17-18), against the world (Kim and Pollard 2011), or by Rayleigh's α M + β K."""
+    """How flesh is damped: by the pose (17-18), against the world (Kim and Pollard 2011), or Rayleigh's α M + β K."""
 
     pose: float = 0.0  # c [1/s]
     node: float = 0.0  # c [1/s]

@@ -84,7 +84,9 @@ def implicit_step(
         elastic_forces(flesh, x, room.pose, force)
     else:
         add_elastic(flesh, x, room.pose, h * h, force, matrix)
-    add_pose_damping(flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, force, room.wrench, room.direction)
+    add_pose_damping(
+        flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, force, room.wrench, room.direction
+    )
     if ground.present:
         _add_contact(flesh, ground, x, u, anchor, h, force, matrix, room.total)
     drag = damping.node + damping.mass
@@ -325,7 +327,7 @@ def _apply(flesh, bones, mass, matrix, damp, x, direction, p, pv, out, outv, wre
 @njit(cache=True)
 def _joint_block(flesh, bones, mass, matrix, x):
     """Factor of the joints' matrix with the nodes fixed in their bones: mass + Jᵀ A J over fixed nodes."""
-    n, nv = len(bones.topology), len(mass)
+    n = len(bones.topology)
     pairs = np.zeros((n, n, 6, 6))
     left = np.zeros((6, 3))
     for i in range(len(x)):

@@ -30,10 +30,12 @@ TYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<
 WIDTH = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # from the file's axes
 NAMES = (  # the first that fits a joint's name, sides and marks taken off
-    ("pelvis", r"hips?$|pelvis|root$"), ("chest", r"chest|spine[_ ]?0?[2-9]|upperchest|thorax"), ("spine", r"spine|abdomen|torso"),
+    ("pelvis", r"hips?$|pelvis|root$"), ("chest", r"chest|spine[_ ]?0?[2-9]|upperchest|thorax"),
+    ("spine", r"spine|abdomen|torso"),
     ("neck", r"neck"), ("head", r"head$"), ("hand", r"hand$|wrist"),
     ("forearm", r"fore_?arm|lower_?arm|elbow"), ("upper_arm", r"upper_?arm|^arm$|shoulder_?joint"),
-    ("thigh", r"up_?leg|upper_?leg|thigh|^hip$"), ("shank", r"lower_?leg|shin|calf|knee|shank|^leg$"), ("foot", r"foot$|ankle"),
+    ("thigh", r"up_?leg|upper_?leg|thigh|^hip$"), ("shank", r"lower_?leg|shin|calf|knee|shank|^leg$"),
+    ("foot", r"foot$|ankle"),
 )  # fmt: skip
 NEEDED = ("pelvis", "chest", "head", "thigh_l", "thigh_r", "shank_l", "shank_r", "foot_l", "foot_r")
 
@@ -108,7 +110,9 @@ def _array(table: dict[str, Any], binary: list[bytes], index: int, path: Path) -
         kind, width, count = np.dtype(TYPES[accessor["componentType"]]), WIDTH[accessor["type"]], int(accessor["count"])
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
         stride = view.get("byteStride") or kind.itemsize * width
-        data = np.frombuffer(binary[view["buffer"]], np.uint8)[start : start + stride * (count - 1) + kind.itemsize * width]
+        data = np.frombuffer(binary[view["buffer"]], np.uint8)[
+            start : start + stride * (count - 1) + kind.itemsize * width
+        ]
         rows = np.lib.stride_tricks.as_strided(data, (count, kind.itemsize * width), (stride, 1), writeable=False)
         if len(data) < stride * (count - 1) + kind.itemsize * width:
             raise ValueError
@@ -131,12 +135,18 @@ def _mesh(table: dict[str, Any], binary: list[bytes], path: Path) -> tuple[Array
             if primitive.get("mode", 4) != 4:
                 continue
             at = _array(table, binary, primitive["attributes"]["POSITION"], path).astype(float)
-            index = np.arange(len(at)) if "indices" not in primitive else _array(table, binary, primitive["indices"], path).ravel()
+            index = (
+                np.arange(len(at))
+                if "indices" not in primitive
+                else _array(table, binary, primitive["indices"], path).ravel()
+            )
             points.append(at @ OURS.T)
             faces.append(index.astype(np.int64).reshape(-1, 3) + count)
             count += len(at)
             material = table.get("materials", [{}])[primitive["material"]] if "material" in primitive else {}
-            linear = np.asarray(material.get("pbrMetallicRoughness", {}).get("baseColorFactor", [0.8, 0.7, 0.6, 1.0])[:3])
+            linear = np.asarray(
+                material.get("pbrMetallicRoughness", {}).get("baseColorFactor", [0.8, 0.7, 0.6, 1.0])[:3]
+            )
             srgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)
             colours.append(np.repeat(srgb[None], len(index) // 3, axis=0))
     vertices, triangles = np.concatenate(points), np.concatenate(faces)
@@ -223,7 +233,11 @@ def _bones(at: Array, parents: list[int], names: list[str], who: str, say: Calla
         kp = GAINS.get(kind, 200.0) * (height / 1.4) ** 3
         bind = _bind(called, ours, at) if figure else (0.0, 0.0, 0.0)
         parent = None if up < 0 else str(ours[up])
-        out.append(Bone(called, parent, joint, tuple(at[k].tolist()), tuple(tip.tolist()), bind, stiffness=kp, damping=0.1 * kp))  # type: ignore[arg-type]
+        out.append(
+            Bone(
+                called, parent, joint, tuple(at[k].tolist()), tuple(tip.tolist()), bind, stiffness=kp, damping=0.1 * kp
+            )
+        )  # type: ignore[arg-type]
     if sum(b.parent is None for b in out) != 1:
         raise InputError(f"character {who}: no joint above all others; name the hips or the pelvis")
     return out

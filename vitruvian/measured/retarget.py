@@ -22,7 +22,8 @@ RATE = 100.0  # samples a second, about
 LOW, SINK = 8.0, 0.008  # percentile, [m] in a character whose legs are as long as ours; scaled with them
 TURNED = {  # bone of a character -> segments whose turn it takes, the mean of two
     "pelvis": ("Pel",), "spine": ("Pel", "T1"), "chest": ("T1",), "neck": ("T1", "Sku"), "head": ("Sku",),
-    "thigh": ("Fe",), "shank": ("Tfp",), "foot": ("Fo",), "upper_arm": ("Hu",), "forearm": ("Ul",), "hand": ("Ha", "Ul"),
+    "thigh": ("Fe",), "shank": ("Tfp",), "foot": ("Fo",), "upper_arm": ("Hu",), "forearm": ("Ul",),
+    "hand": ("Ha", "Ul"),
 }  # fmt: skip
 ARMS = ("Hu", "Ul", "Ha")
 
@@ -65,9 +66,7 @@ def retargeted(
 def leg_length(character: Character) -> float:
     """Hip to ankle along the bones [m]."""
     at = {b.name: np.asarray(b.at) for b in character.bones}
-    return float(
-        np.linalg.norm(at["shank_l"] - at["thigh_l"]) + np.linalg.norm(at["foot_l"] - at["shank_l"])
-    )
+    return float(np.linalg.norm(at["shank_l"] - at["thigh_l"]) + np.linalg.norm(at["foot_l"] - at["shank_l"]))
 
 
 def _captured_leg(trial: Trial) -> float:

@@ -114,10 +114,13 @@ MEASURES = (
     Measure(
         Signal("centre", "m", "centre of mass", ("left", "back", "up")), lambda now: now.system.body.centre(now.state)
     ),
-    Measure(Signal("spin", "kg m²/s", "angular momentum about it", ("x", "y", "z")), lambda now: now.once(_momentum)[:3]),
+    Measure(
+        Signal("spin", "kg m²/s", "angular momentum about it", ("x", "y", "z")), lambda now: now.once(_momentum)[:3]
+    ),
     Measure(Signal("push", "kg m/s", "linear momentum", ("x", "y", "z")), lambda now: now.once(_momentum)[3:]),
     Measure(
-        Signal("ground_force", "N", "of the ground on the skin", ("left", "back", "up")), lambda now: now.state.ground[3:]
+        Signal("ground_force", "N", "of the ground on the skin", ("left", "back", "up")),
+        lambda now: now.state.ground[3:],
     ),
     Measure(Signal("slip", "m", "how far feet have slid, by load"), lambda now: now.state.slip),
     Measure(Signal("tilt", "deg", "of the pelvis from upright"), _tilt),

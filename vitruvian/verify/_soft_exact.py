@@ -44,7 +44,10 @@ def rest_and_rigid_motion_are_force_free() -> Finding:
     """Turned and moved as a whole, or posed and nothing else, the mascot's flesh pulls with no force at all."""
     nodes, reference = _who().tetrahedra.nodes, _shaken(0.01, 1)
     turn = Rotation.from_rotvec([0.7, -1.9, 0.4]).as_matrix()
-    found = [np.abs(_forces(nodes @ turn.T + 2.0, nodes)).max(), np.abs(_forces(reference @ turn.T - 1.0, reference)).max()]
+    found = [
+        np.abs(_forces(nodes @ turn.T + 2.0, nodes)).max(),
+        np.abs(_forces(reference @ turn.T - 1.0, reference)).max(),
+    ]
     typical = np.abs(_forces(reference, nodes)).max()
     return Finding.error(max(found) / typical, 1e-12, "", f"of {typical:.0f} N when nodes are moved by 10 mm")
 
@@ -57,7 +60,9 @@ def patch_test() -> Finding:
     force = _forces(tetrahedra.nodes @ stretch.T, tetrahedra.nodes)
     inner = np.setdiff1d(np.arange(tetrahedra.n_nodes), tetrahedra.surface())
     size = np.abs(force).max()
-    return Finding.error(np.abs(force[inner]).max() / size, 1e-12, "", f"{len(inner)} inner nodes, {size:.0f} N at the rim")
+    return Finding.error(
+        np.abs(force[inner]).max() / size, 1e-12, "", f"{len(inner)} inner nodes, {size:.0f} N at the rim"
+    )
 
 
 @claim
@@ -100,7 +105,7 @@ def embedded_forces_do_the_same_work() -> Finding:
 
 @claim
 def the_surface_rides_inside_its_tetrahedra() -> Finding:
-    """Skin lies in the tetrahedra, but for a few points just outside: least barycentric coordinate of three characters."""
+    """Skin lies in the tetrahedra, but for a few points just outside: least barycentric coordinate of all three."""
     least, count = 0.0, 0
     for name in NAMES:
         who = _who(name)
@@ -123,7 +128,7 @@ def weights_are_a_share_out() -> Finding:
 
 @claim
 def weights_minimise_the_biharmonic_energy() -> Finding:
-    """Before they are scaled, weights meet the conditions of a bounded minimum: no force on a free node, none outward."""
+    """Before they are scaled, weights meet the conditions of a bounded minimum: no slope inside, none outward."""
     tetrahedra, fixed = _who().tetrahedra, _who().fixed
     energy = biharmonic_energy(tetrahedra)
     raw = bounded_biharmonic(tetrahedra, fixed, len(_who().bones), scaled=False)
@@ -131,7 +136,9 @@ def weights_minimise_the_biharmonic_energy() -> Finding:
     free = fixed < 0
     inner = (raw > 1e-7) & (raw < 1.0 - 1e-7) & free[:, None]
     low, high = (raw <= 1e-7) & free[:, None], (raw >= 1.0 - 1e-7) & free[:, None]
-    worst = max(np.abs(slope[inner]).max(), -min(slope[low].min(initial=0.0), 0.0), max(slope[high].max(initial=0.0), 0.0))
+    worst = max(
+        np.abs(slope[inner]).max(), -min(slope[low].min(initial=0.0), 0.0), max(slope[high].max(initial=0.0), 0.0)
+    )
     return Finding.error(float(worst), 1e-6, "", f"{int(inner.sum())} weights within bounds, {int(low.sum())} at zero")
 
 

@@ -69,8 +69,8 @@ def enclosed(
         if seen[-1] == 2:
             return found, factor * wanted
     raise InputError(
-        f"character {name}: at lattices of {1e3 * min(VARIED) * wanted:.0f} to {1e3 * max(VARIED) * wanted:.0f} mm parts "
-        "of the hull touch (arms at the trunk, legs at each other?); spread the limbs or ask for more nodes"
+        f"character {name}: at lattices of {1e3 * min(VARIED) * wanted:.0f} to {1e3 * max(VARIED) * wanted:.0f} mm "
+        "parts of the hull touch (arms at the trunk, legs at each other?); spread the limbs or ask for more nodes"
     )
 
 
@@ -124,7 +124,9 @@ def from_mesh(
         raise InputError(f"character {name}: its triangles face inwards; turn them over")
     for bone in bones:
         if level(np.array([bone.at]))[0] > 0.02 * tall:
-            raise InputError(f"character {name}: joint '{bone.name}' lies outside the mesh; do mesh and skeleton share a pose?")
+            raise InputError(
+                f"character {name}: joint '{bone.name}' lies outside the mesh; do mesh and skeleton share a pose?"
+            )
     if len(faces) > MOST:
         fine, triangles = decimated(*isosurface(level), KEPT)
         nearest = cKDTree(vertices[faces].mean(axis=1)).query(fine[triangles].mean(axis=1))[1]

@@ -118,7 +118,9 @@ class Character:
         poses = bone_poses(self.skeleton, self.bind_q)
         for k, bone in enumerate(self.bones):
             if np.abs(poses[k, :3, 3] - bone.at).max() > 1e-9:
-                raise InputError(f"character {self.name}: bone '{bone.name}' does not meet its parent at its hinge's axis")
+                raise InputError(
+                    f"character {self.name}: bone '{bone.name}' does not meet its parent at its hinge's axis"
+                )
 
 
 def _joint(bone: Bone) -> Joint:

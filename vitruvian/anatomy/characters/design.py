@@ -41,7 +41,11 @@ class Bone:
     at: Point
     tip: Point
     bind: Point = (0.0, 0.0, 0.0)
-    axis: Point = (-1.0, 0.0, 0.0)  # of a hinge, in the bone's frame: knees bend with negative, elbows with positive angles
+    axis: Point = (
+        -1.0,
+        0.0,
+        0.0,
+    )  # of a hinge, in the bone's frame: knees bend with negative, elbows with positive angles
     stiffness: float = 0.0  # kp [N m/rad]
     damping: float = 0.0  # kd [N m s/rad]
 

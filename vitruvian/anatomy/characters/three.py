@@ -36,7 +36,12 @@ def mascot() -> Design:
     features = _eyes(0.062, -0.145, 1.235, 0.03, "black")
     features += [Part((0.0, -0.165, 1.165), (0.05, 0.018, 0.014), "red")]
     bones = _bones(limbs, pelvis=0.48, trunk={"chest": 0.68, "head": 1.03}, top=1.36, mass=50.0)
-    colours = {"white": (0.93, 0.93, 0.9), "blue": (0.2, 0.38, 0.68), "black": (0.08, 0.08, 0.09), "red": (0.75, 0.2, 0.2)}
+    colours = {
+        "white": (0.93, 0.93, 0.9),
+        "blue": (0.2, 0.38, 0.68),
+        "black": (0.08, 0.08, 0.09),
+        "red": (0.75, 0.2, 0.2),
+    }
     return Design("mascot", parts, features, bones, colours, mass=50.0, young=1e5)
 
 
@@ -66,7 +71,12 @@ def panda() -> Design:
     features += [Part((0.0, -0.25, 1.085), (0.03, 0.02, 0.022), "patch")]
     trunk = {"spine": 0.58, "chest": 0.74, "neck": 0.93, "head": 1.0}
     bones = _bones(limbs, pelvis=0.46, trunk=trunk, top=1.28, mass=60.0)
-    colours = {"white": (0.94, 0.93, 0.9), "black": (0.13, 0.13, 0.14), "patch": (0.05, 0.05, 0.06), "eye": (0.95, 0.95, 0.95)}
+    colours = {
+        "white": (0.94, 0.93, 0.9),
+        "black": (0.13, 0.13, 0.14),
+        "patch": (0.05, 0.05, 0.06),
+        "eye": (0.95, 0.95, 0.95),
+    }
     return Design("panda", parts, features, bones, colours, mass=60.0, young=1e5)
 
 
@@ -85,18 +95,26 @@ def baby() -> Design:
     )  # fmt: skip
     for side in (1.0, -1.0):
         at = limbs.on(side)
-        parts += tube(at["hip"], at["knee"], 0.064, 0.055, "skin", 4) + tube(at["knee"], at["ankle"], 0.055, 0.044, "skin", 4)
+        parts += tube(at["hip"], at["knee"], 0.064, 0.055, "skin", 4) + tube(
+            at["knee"], at["ankle"], 0.055, 0.044, "skin", 4
+        )
         parts += tube(at["shoulder"], at["wrist"], 0.047, 0.036, "skin", 6)
         parts += [
             Part(at["finger"], (0.04, 0.034, 0.034), "skin"),
             Part((side * 0.124, -0.028, 0.024), (0.044, 0.072, 0.044), "skin"),
             Part((side * 0.12, 0.01, 0.595), (0.02, 0.022, 0.03), "skin"),
         ]
-    features = _eyes(0.045, -0.118, 0.615, 0.015, "eye") + [Part((0.0, -0.136, 0.585), (0.013, 0.014, 0.012), "skin")]
+    features = _eyes(0.045, -0.118, 0.615, 0.015, "eye")
+    features += [Part((0.0, -0.136, 0.585), (0.013, 0.014, 0.012), "skin")]
     features += [Part((0.0, -0.128, 0.55), (0.022, 0.01, 0.007), "mouth")]
     trunk = {"spine": 0.29, "chest": 0.38, "neck": 0.48, "head": 0.515}
     bones = _bones(limbs, pelvis=0.245, trunk=trunk, top=0.69, mass=10.0, height=0.78 / 1.4)
-    colours = {"skin": (0.9, 0.72, 0.62), "nappy": (0.92, 0.93, 0.95), "eye": (0.12, 0.13, 0.2), "mouth": (0.75, 0.3, 0.3)}
+    colours = {
+        "skin": (0.9, 0.72, 0.62),
+        "nappy": (0.92, 0.93, 0.95),
+        "eye": (0.12, 0.13, 0.2),
+        "mouth": (0.75, 0.3, 0.3),
+    }
     return Design("baby", parts, features, bones, colours, mass=10.0, young=4e4, melt=0.01)
 
 

@@ -1,7 +1,7 @@
 """Who is tried in a search: a character rigid on its bones, or soft. One interface, so that a search need not know.
 
-An actor can begin in a pose, go on for a while under targets along a reference motion, and tell how it stands. Its state
-is a flat array, so that samples can be kept, sent and stored.
+An actor can begin in a pose, go on for a while under targets along a reference motion, and tell how it stands. Its
+state is a flat array, so that samples can be kept, sent and stored.
 """
 
 from __future__ import annotations
@@ -99,7 +99,19 @@ class RigidActor:
         targets, rates = course(reference, start, span, count, seconds, offset)
         kp, kd = self.who.gains
         done = _rigid_run(
-            self.bones, self.soles, self.ground, q, v, anchor, targets, rates, kp, kd, self.still, *self.room, seconds / count
+            self.bones,
+            self.soles,
+            self.ground,
+            q,
+            v,
+            anchor,
+            targets,
+            rates,
+            kp,
+            kd,
+            self.still,
+            *self.room,
+            seconds / count,
         )
         if not done or not np.isfinite(v).all() or np.abs(v).max() > 300.0:
             state[:] = np.nan
@@ -118,7 +130,9 @@ class RigidActor:
 class SoftActor:
     """The soft character, in implicit steps."""
 
-    def __init__(self, who: Character, *, step: float = 0.004, young: float | None = None, tolerance: float = 1e-2) -> None:
+    def __init__(
+        self, who: Character, *, step: float = 0.004, young: float | None = None, tolerance: float = 1e-2
+    ) -> None:
         self.who, self.step, self.young, self.tolerance = who, step, young, tolerance
         self.ends = _Ends(who)
 
@@ -134,7 +148,16 @@ class SoftActor:
 
     def _flat(self, state) -> Array:  # type: ignore[no-untyped-def]
         return np.concatenate(
-            [state.q, state.v, state.x.ravel(), state.u.ravel(), state.anchor.ravel(), state.du.ravel(), state.dv, [state.slip]]
+            [
+                state.q,
+                state.v,
+                state.x.ravel(),
+                state.u.ravel(),
+                state.anchor.ravel(),
+                state.du.ravel(),
+                state.dv,
+                [state.slip],
+            ]
         )
 
     def unpacked(self, flat: Array):  # type: ignore[no-untyped-def]
@@ -177,7 +200,15 @@ def course(
     if reference.loop:
         first = first % (len(reference.q) - 1)
     _course(
-        s.topology, reference.q, reference.steps, reference.loop, first, span / reference.period / count, offset, targets, rates
+        s.topology,
+        reference.q,
+        reference.steps,
+        reference.loop,
+        first,
+        span / reference.period / count,
+        offset,
+        targets,
+        rates,
     )
     rates *= span / seconds / reference.period
     return targets, rates

@@ -1,7 +1,7 @@
 """A reference motion of a character: poses at a constant rate, once or over and over.
 
-Between samples joints move along geodesics. A motion that loops closes on itself up to the way that its root goes, which
-is added each time around.
+Between samples joints move along geodesics. A motion that loops closes on itself up to the way that its root goes,
+which is added each time around.
 """
 
 from __future__ import annotations

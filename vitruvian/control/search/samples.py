@@ -164,7 +164,9 @@ class _Job:
                 out.append(plain)
                 continue
             end = self.actor.go(state, self.reference, at, self.trying.window, factor * self.trying.window, offset)
-            cost = stand_cost(self.actor.stand(end), wanted, self.reference.skeleton) if np.isfinite(end).all() else LOST
+            cost = (
+                stand_cost(self.actor.stand(end), wanted, self.reference.skeleton) if np.isfinite(end).all() else LOST
+            )
             out.append((cost, end))
             if i < self.trying.kept:
                 plain = out[-1]

@@ -5,11 +5,13 @@ With F and F_p the deformation gradients of the shape and of its reference, Q = 
     E = V (μ |F - G|² + λ' / 2 (G:(F - G))²),      P = 2 μ (F - G) + λ' (G:(F - G)) G,      λ' = 3 λ / |F_p|²
 
 The μ-term is Liu's, for his R R_pᵀ is Q; it is the exact gradient since Q is where |F - Q F_p| is least. P Fᵀ is
-symmetric, so no element makes angular momentum, and F_p = I gives plain corotated elasticity. Liu's λ-term has no energy.
+symmetric, so no element makes angular momentum, and F_p = I gives plain corotated elasticity. Liu's λ-term has no
+energy.
 
 The rotation of the polar decomposition A = R S comes without iterating on matrices: I1 = tr S is the largest root of
 
-    l⁴ - 2 |A|² l² - 8 det(A) l + |A|⁴ - 4 |cof A|²  (Horn 1987),  and  R = ((I1² - I2) A + I1 cof A - A Aᵀ A) / (I1 I2 - I3)
+    l⁴ - 2 |A|² l² - 8 det(A) l + |A|⁴ - 4 |cof A|²      (Horn 1987), and
+    R = ((I1² - I2) A + I1 cof A - A Aᵀ A) / (I1 I2 - I3)
 
 by Cayley and Hamilton, with I2 = (I1² - |A|²)/2, I3 = det A. Inverted elements get the rotation with the smallest
 singular value negative. Elements are taken in chunks whose loops the compiler turns into vector instructions.

@@ -78,7 +78,7 @@ def skin_point(flesh, s, x, out):
 
 @njit(cache=True)
 def add_ground(flesh, ground, x, u, anchor, force, total):
-    """Add ground forces to the nodes and move anchors; total: wrench on all (6), then load-weighted slip [m] and load."""
+    """Add ground forces to the nodes and move anchors; total: wrench on all (6), slip times load, load."""
     y, w, found = np.empty(3), np.empty(3), np.empty(4)
     for s in range(len(anchor)):
         z = 0.0

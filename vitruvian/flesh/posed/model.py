@@ -55,7 +55,9 @@ def posed_flesh(
 ) -> PosedFlesh:
     """fixed: bone of each node or -1; weights (n_nodes, n_bones); binding: the bones' poses at rest (n_bones, 4, 4)."""
     if not (young > 0.0 and 0.0 <= poisson < 0.5):
-        raise InputError(f"posed flesh: Young's modulus {young} Pa must be positive, Poisson's ratio {poisson} below 0.5")
+        raise InputError(
+            f"posed flesh: Young's modulus {young} Pa must be positive, Poisson's ratio {poisson} below 0.5"
+        )
     n_skin = len(skin_area)
     mu, lam = 0.5 * young / (1.0 + poisson), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
     nodes, corners = tetrahedra.nodes, tetrahedra.element_nodes

@@ -98,7 +98,7 @@ def add_carried_force(flesh, poses, i, fx, fy, fz, wrenches):
 
 @njit(cache=True)
 def add_pose_damping(flesh, poses, twists, rate, x, u, pose, force, wrenches, direction):
-    """Add pose-based damping at `rate` c [1/s]; `direction` (n_nodes, 3) keeps the dampers' unit vectors, else zeros."""
+    """Add pose-based damping at `rate` c [1/s]; `direction` (n_nodes, 3) keeps the dampers' directions, else zeros."""
     for i in range(len(x)):
         d = direction[i]
         d[0] = d[1] = d[2] = 0.0

@@ -15,7 +15,7 @@ from numba import njit
 
 from vitruvian.flesh.posed.forces import CHUNK, F, P, shape_rotations
 
-# rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), stress (9), shear, bulk; then 10 blocks of 9
+# rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), stress (9), shear, bulk; 10 blocks of 9
 G, PP, YY, QQ, SS, SHEAR, BULK, BLOCKS = 0, 12, 24, 33, 69, 78, 79, 80
 PAIRS = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]])
 

@@ -23,7 +23,7 @@ SLACK = 1e-9  # by which a weight may leave its bounds, and a multiplier zero
 
 
 def bounded_biharmonic(tetrahedra: Tetrahedra, fixed: Array, n_bones: int, *, scaled: bool = True) -> Array:
-    """Weights (n_nodes, n_bones), rows of sum 1 unless `scaled` is False. fixed: bone of each node, -1 for free ones."""
+    """Weights (n_nodes, n_bones), rows of sum 1 unless not `scaled`. fixed: bone of each node, -1 for free ones."""
     energy = biharmonic_energy(tetrahedra)
     raw = np.stack([_bounded(energy, fixed, bone) for bone in range(n_bones)], axis=1)
     if not scaled:
