@@ -40,12 +40,12 @@ class CharacterSystem(Drawn):
         meshes: Sequence[Mesh] = (),
         cameras: Sequence[Camera] = (),
     ) -> None:
-        """q, v: to start with, by default standing as it is drawn up. body: with other settings than `soft_body` has.
+        """q, v: to start with, by default standing. body: with other settings than `soft_body` has.
         implicit: steps of 4 to 8 ms; explicit ones must be half a millisecond or less."""
         self.character, self.implicit, self.pushes = character, implicit, tuple(pushes)
         self.body = soft_body(character) if body is None else body
         self.skeleton = character.skeleton
-        self.q0 = character.bind_q if q is None else np.asarray(q, float)
+        self.q0 = character.standing_q if q is None else np.asarray(q, float)
         self.v0 = np.zeros(self.skeleton.n_v) if v is None else np.asarray(v, float)
         for push in self.pushes:
             self.skeleton.index(push.bone)

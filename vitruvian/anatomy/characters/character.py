@@ -83,6 +83,31 @@ class Character:
         return np.concatenate(parts)
 
     @cached_property
+    def standing_q(self) -> Array:
+        """As drawn up, leaning from the ankles until the centre of mass is over the middle of the soles, (n_q,)."""
+        feet = [b for b in self.bones if b.name.startswith("foot")]
+        if not feet:
+            return self.bind_q
+        soles = self.vertices[: self.n_skin][self.vertices[: self.n_skin, 2] < 0.004 * self.vertices[:, 2].max()]
+        ankle = np.mean([b.at for b in feet], axis=0)
+        centre = self.node_mass @ self.tetrahedra.nodes / self.mass
+        wanted = 0.5 * (soles[:, 1].min() + soles[:, 1].max()) - ankle[1]
+        arm = centre[1:] - ankle[1:]
+        lean = np.arcsin(np.clip(-wanted / np.hypot(*arm), -1.0, 1.0)) + np.arctan2(arm[0], arm[1])
+        turn = Rotation.from_rotvec([lean, 0.0, 0.0])
+        q, s = self.bind_q.copy(), self.skeleton
+        q[:3] = ankle + turn.apply(q[:3] - ankle)
+        q[3:7] = (turn * Rotation.from_quat(q[3:7], scalar_first=True)).as_quat(scalar_first=True)
+        for foot in feet:
+            at, leg = (
+                s.q_slice(foot.name),
+                Rotation.from_rotvec(next(b.bind for b in self.bones if b.name == foot.parent)),
+            )
+            own = Rotation.from_quat(q[at], scalar_first=True)
+            q[at] = ((turn * leg).inv() * leg * own).as_quat(scalar_first=True)
+        return np.asarray(q)
+
+    @cached_property
     def zero_q(self) -> Array:
         """Upright with hanging arms; the pelvis where it is drawn, shape (n_q,)."""
         q = self.skeleton.neutral.copy()
