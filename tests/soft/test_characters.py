@@ -15,7 +15,7 @@ from vitruvian.exchange.gltf_character import OURS, character_from_gltf, known_n
 from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, dihedral_angles, euler_number
 from vitruvian.measured import Trial
 from vitruvian.measured.retarget import retargeted
-from vitruvian.mesh.shapes import capsule, ellipsoid
+from vitruvian.mesh import capsule, ellipsoid
 from vitruvian.skeleton import bone_poses
 
 

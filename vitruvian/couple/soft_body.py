@@ -19,9 +19,8 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import PosedFlesh
 from vitruvian.flesh.posed.skinning import carried
-from vitruvian.skeleton import Skeleton
+from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.skeleton.joints import Free
-from vitruvian.skeleton.kinematics import bone_poses
 
 Array = np.ndarray
 TOLERANCE = 1e-3  # of an implicit step's linear system, in its preconditioned norm

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from vitruvian.anatomy.characters import Character
-from vitruvian.control.search.reference import Reference
+from vitruvian.control.search import Reference
 from vitruvian.errors import InputError
 from vitruvian.flesh.posed.model import INFLUENCES
 from vitruvian.measured.trial import Trial

@@ -14,11 +14,10 @@ from scipy.spatial import cKDTree
 from vitruvian.anatomy.characters.character import Character, Patch, fixed_nodes
 from vitruvian.anatomy.characters.design import Bone, Design, part_distance
 from vitruvian.errors import InputError
+from vitruvian.flesh import Tetrahedra
 from vitruvian.flesh.posed.weights import bounded_biharmonic
-from vitruvian.flesh.tetrahedra import Tetrahedra
 from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, euler_number, spacing_for
-from vitruvian.mesh import LevelSet, decimated, empty_level_set, isosurface, mesh_level_set, mesh_volume
-from vitruvian.mesh.shapes import ellipsoid
+from vitruvian.mesh import LevelSet, decimated, ellipsoid, empty_level_set, isosurface, mesh_level_set, mesh_volume
 
 Array = np.ndarray
 VARIED = tuple(1.0 + s * 0.015 * k for k in range(12) for s in ((1.0, -1.0) if k else (1.0,)))

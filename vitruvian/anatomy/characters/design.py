@@ -103,15 +103,11 @@ def rings(start: Point, end: Point, radii: Sequence[float], colour: str, *, thic
     along = (b - a) / np.linalg.norm(b - a)
     gap = float(np.linalg.norm(b - a)) / max(len(radii) - 1, 1)
     return [
-        Part(tuple(a + along * gap * k), (r, r, min(thick * gap, r)), colour, tuple(along))
-        for k, r in enumerate(radii)
+        Part(tuple(a + along * gap * k), (r, r, min(thick * gap, r)), colour, tuple(along)) for k, r in enumerate(radii)
     ]
 
 
 def tube(start: Point, end: Point, r0: float, r1: float, colour: str, count: int = 6) -> list[Part]:
     """A smooth limb: balls from start to end whose radius goes from r0 to r1 [m]."""
     a, b = np.asarray(start), np.asarray(end)
-    return [
-        Part(tuple(a + (b - a) * t), (r0 + (r1 - r0) * t,) * 3, colour)
-        for t in np.linspace(0.0, 1.0, count)
-    ]
+    return [Part(tuple(a + (b - a) * t), (r0 + (r1 - r0) * t,) * 3, colour) for t in np.linspace(0.0, 1.0, count)]
