@@ -1,4 +1,4 @@
-"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
+"""The command line: `vitruvian scenes | run | sweep | track | view | share | render | export | info | verify | bench |
 prepare`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
@@ -101,6 +101,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     sweeping.sweep,
     tracking.track,
     looking.view,
+    looking.share,
     looking.render,
     looking.export,
     looking.info,
