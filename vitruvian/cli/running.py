@@ -93,7 +93,7 @@ def run(
             with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
                 for page in pages:
                     page.become(result.open())
-                remark("finished; the page plays the recording until Ctrl-C")
+                remark("finished; the page stays open until Ctrl-C and plays the recording")
                 wait_for_stop()
     except RunInterrupted as interruption:
         return _interrupted(interruption.run, json)
