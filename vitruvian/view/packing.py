@@ -19,7 +19,7 @@ from vitruvian.view.camera import Bounds, auto_view, grid_spacing
 from vitruvian.view.colour import colour_map
 from vitruvian.view.creases import siding, split_at_creases
 from vitruvian.view.drawing import layer_names
-from vitruvian.world import Frame, Lines, Stage, Surface
+from vitruvian.world import Frame, Lines, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 STEPS = 65534  # of a boxed place or a value
@@ -62,14 +62,13 @@ def pack_frame(stage: Stage, frame: Frame, boxes: Mapping[str, Box] | None = Non
     boxes = boxes or {}
     blocks = [np.asarray(frame.poses, "<f4").tobytes()]
     for surface in stage.surfaces:
-        now = frame.surfaces.get(surface.name)
-        there = now is not None and len(now.vertices) > 0
-        blocks.append(boxed(now.vertices if there else np.zeros((0, 3)), boxes.get(f"surface {surface.name}")))
+        now = frame.surfaces.get(surface.name) or SurfaceFrame(np.zeros((0, 3)))
+        blocks.append(boxed(now.vertices, boxes.get(f"surface {surface.name}")))
         if surface.faces is None:
-            blocks.append(np.asarray(now.faces, "<u4").tobytes() if there and now.faces is not None else b"")
+            there = len(now.vertices) > 0 and now.faces is not None
+            blocks.append(np.asarray(now.faces, "<u4").tobytes() if there else b"")
         if surface.value:
-            values = now.values if there and now.values is not None else np.zeros(0)
-            blocks.append(parts_of_range(values, *surface.value_range))
+            blocks.append(parts_of_range(np.zeros(0) if now.values is None else now.values, *surface.value_range))
     for lines in stage.lines:
         row = frame.lines.get(lines.name)
         blocks.append(boxed(row.points if row is not None else np.zeros((0, 3)), boxes.get(f"lines {lines.name}")))

@@ -114,8 +114,13 @@ def unpacked(data: bytes) -> list[bytes]:
 
 def _only(stage: Stage, layers: list[str] | None) -> Stage:
     chosen = chosen_layers(stage, layers)
-    kinds = ("meshes", "surfaces", "lines", "points")
-    return replace(stage, **{kind: tuple(p for p in getattr(stage, kind) if p.layer in chosen) for kind in kinds})
+    return replace(
+        stage,
+        meshes=tuple(part for part in stage.meshes if part.layer in chosen),
+        surfaces=tuple(part for part in stage.surfaces if part.layer in chosen),
+        lines=tuple(part for part in stage.lines if part.layer in chosen),
+        points=tuple(part for part in stage.points if part.layer in chosen),
+    )
 
 
 def _boxes(stage: Stage, recording: Any, order: Array) -> dict[str, tuple[Array, Array]]:
