@@ -24,7 +24,7 @@ WHAT_FOR = {
 
 
 def doctor(json: Json = False) -> int:
-    """What is installed, what is missing and how to get it, threads, caches; status 1 if something needed is missing."""
+    """What is installed, what is missing and how to get it, threads, caches; status 1 if one needed is missing."""
     needed, extras = _requirements()
     missing = [name for name in needed if installed(name) is None]
     data = {name: installed(name) for name in DATA}
