@@ -46,6 +46,15 @@ HAND = [
     ("vastus_03", 2, "set", "Pat", (117, -104, 552), EXACT, "upper medial edge of the patella"),
     # shoulder, elbow and wrist
     (
+        "deltoid_01",
+        1,
+        "set",
+        "Cs",
+        (212, 4, 1585.5),
+        FUNCTIONAL,
+        "over the front of the head, 26 mm from its centre: turns the arm by 9 mm at most; found by docs/fit_shoulder.py",
+    ),
+    (
         "deltoid_03",
         1,
         "set",
@@ -182,7 +191,6 @@ WRAPS = [
 # Found by `fit_shoulder.py` or its forerunner: no bone pierced, no sign that people's muscles do not change.
 # muscle, points of the corrected path that go, (segment of what is left, bone, centre, axis, side, radius)
 FITTED = [
-    ("deltoid_01", (1,), (0, "Hu", (225.3, 25.7, 1573.1), (0.728, -0.224, 0.648), (0.06, -0.92, -0.39), 17.7)),
     ("deltoid_02", (), (0, "Hu", (196.0, 36.8, 1566.1), (-0.954, 0.223, -0.2), (-0.04, 0.58, 0.82), 24.1)),
     ("infraspinatus_01", (), (0, "Cla", (205.1, 37.2, 1559.0), (0.312, 0.366, -0.877), (0.46, 0.75, 0.48), 19.9)),
     ("teres_minor_01", (), (0, "Hu", (199.4, 32.9, 1563.0), (0.86, 0.302, -0.412), (-0.03, 0.83, 0.56), 18.4)),
