@@ -73,7 +73,24 @@ HAND = [
     ("pronator_03", 1, "set", "Rad", (545, 99, 1578), EXACT, "out of the radius, 4 mm off its surface at most"),
     ("pronator_02", 0, "set", "Hu", (455.5, 108, 1536), EXACT, "above the medial epicondyle; " + NEAR_AXIS),
     ("flexor_carpi_02", 0, "set", "Ha", (792, 97, 1543), EXACT, "into the palm; " + NEAR_AXIS),
-    ("extensor_carpi_02", 2, "drop", "", (), EXACT, "via on the hand, on the wrong side of the wrist's axis"),
+    (
+        "extensor_carpi_02",
+        2,
+        "set",
+        "Rad",
+        (757, 128, 1597),
+        EXACT,
+        "extensor retinaculum: on the radius, where its neighbour's is, not on the hand",
+    ),
+    (
+        "extensor_carpi_03",
+        2,
+        "set",
+        "Ul",
+        (756, 130, 1552),
+        EXACT,
+        "groove of the ulna's head, 17 mm nearer to the wrist: the tendon bowed away from it",
+    ),
     ("flexor_carpi_02", 0, "before", "Ha", (815, 112, 1543), EXACT, "base of the fifth metacarpal; " + TENDON),
     (
         "flexor_digitorum_superficialis_02",
@@ -167,8 +184,8 @@ WRAPS = [
         (m, k, bone, (770.0, 113.0, 1569.0), WRIST, side, r, "carpus, coaxial with flexion of the wrist")
         for m, k, bone, side, r in (
             ("flexor_carpi_01", 2, "Rad", FRONT, 13), ("flexor_carpi_02", 1, "Rad", FRONT, 14),
-            ("extensor_carpi_01", 1, "Rad", BACK, 12), ("extensor_carpi_02", 1, "Rad", BACK, 12),
-            ("extensor_carpi_03", 2, "Ul", BACK, 9), ("flexor_digitorum_superficialis_01", 1, "Rad", FRONT, 12),
+            ("extensor_carpi_01", 1, "Rad", BACK, 15), ("extensor_carpi_02", 2, "Rad", BACK, 14),
+            ("extensor_carpi_03", 2, "Ul", BACK, 11), ("flexor_digitorum_superficialis_01", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_02", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_03", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_04", 1, "Rad", FRONT, 12), ("palmaris_longus_01", 1, "Rad", FRONT, 13),
