@@ -16,6 +16,7 @@ import numpy as np
 from vitruvian.anatomy.architecture import with_digastric, with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
+from vitruvian.anatomy.neck import thesis_neck
 from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
@@ -68,8 +69,10 @@ def upper_body(parameters: str = "corrected", **options: object) -> Body:
 
 
 def neck(parameters: str = "corrected", **options: object) -> Body:
-    """Head and neck on a trunk that stands still."""
+    """Head and neck on a trunk that stands still; muscles "thesis" gives the 72 of Lee's chapter 3 and its bones."""
     kept = ("head_neck", "trunk")
+    if options.get("muscles") == "thesis":
+        return thesis_neck(neck(parameters, **options | {"muscles": "documents"}))
     return _part("neck", parameters, options, lambda b: b.region in kept, lambda b: b.region == "head_neck")
 
 
