@@ -160,24 +160,32 @@ def _crossed(wet, low, r, i, j, k):
 
 @njit(cache=True)
 def _across(wet, r, i, j, k, axis, count):
-    """Whether a row along an axis is dry between `count` cells from this one on and wet at the far ends of both."""
+    """Whether a row along an axis is dry between `count` cells from this one on and wet at the far ends of both, and
+    none is dry at these too: the cap of a thick body is no thin one.
+    """
     m = r * (count - 1)
     x, y, z = r * i, r * j, r * k
+    found = False
     for a in range(r + 1):
         for b in range(r + 1):
             if axis == 0:
-                dry = not (wet[x + r, y + a, z + b] or wet[x + m, y + a, z + b])
-                if dry and wet[x, y + a, z + b] and wet[x + m + r, y + a, z + b]:
-                    return True
+                low, mid, beyond, high = (
+                    wet[x, y + a, z + b], wet[x + r, y + a, z + b], wet[x + m, y + a, z + b], wet[x + m + r, y + a, z + b]
+                )  # fmt: skip
             elif axis == 1:
-                dry = not (wet[x + a, y + r, z + b] or wet[x + a, y + m, z + b])
-                if dry and wet[x + a, y, z + b] and wet[x + a, y + m + r, z + b]:
-                    return True
+                low, mid, beyond, high = (
+                    wet[x + a, y, z + b], wet[x + a, y + r, z + b], wet[x + a, y + m, z + b], wet[x + a, y + m + r, z + b]
+                )  # fmt: skip
             else:
-                dry = not (wet[x + a, y + b, z + r] or wet[x + a, y + b, z + m])
-                if dry and wet[x + a, y + b, z] and wet[x + a, y + b, z + m + r]:
-                    return True
-    return False
+                low, mid, beyond, high = (
+                    wet[x + a, y + b, z], wet[x + a, y + b, z + r], wet[x + a, y + b, z + m], wet[x + a, y + b, z + m + r]
+                )  # fmt: skip
+            if mid or beyond:
+                continue
+            if not (low or high):
+                return False
+            found |= low and high
+    return found
 
 
 @njit(cache=True)
