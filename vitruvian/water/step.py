@@ -19,7 +19,7 @@ from vitruvian.water.patches import Patches
 from vitruvian.water.solids import check_apart, fastest_point
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
-from vitruvian.water.window import check_reached, check_sides
+from vitruvian.water.window import check_reached, check_seam, check_sides
 
 Array = np.ndarray
 MOST_SUBSTEPS = 5000  # in one step; more means that the flow has run away
@@ -56,6 +56,8 @@ def step(
             raise InputError("water: reflect=True is for driven bodies and pressure forces; free bodies need it False")
     if patches is not None and (mechanism is None or tank.reflect or forces != "pressure"):
         raise InputError("water: patches are for a mechanism with pressure forces, and not for reflect=True")
+    if patches is not None and tank.wrapped:
+        raise InputError("water: patches are for tanks without periodic sides")
     if mechanism is not None and state.substeps == 0:
         warn_of_narrow(tank, mechanism.skins(body), () if patches is None else patches.links)
     result = StepResult()
@@ -73,6 +75,7 @@ def step(
             check = check_reached if beyond_walls else check_sides
             for skin in result.boundary.skins:
                 check(tank, state.origin, skin.shape.name, skin.vertices)
+                check_seam(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
 
