@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from vitruvian.anatomy.architecture import with_digastric, with_fibres
+from vitruvian.anatomy.ball_ribs import ball_ribs
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.riding import patellas, scapulas
@@ -37,6 +38,7 @@ CHOICES = {
     "paths": PATHS,
     "muscles": ("documents", "rigid", "elastic"),
     "stops": ("firm", "soft"),
+    "ribs": ("hinge", "ball"),
 }
 
 
@@ -50,6 +52,7 @@ def human(
     paths: str | None = None,
     muscles: str = "documents",
     stops: str = "firm",
+    ribs: str = "hinge",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -59,9 +62,9 @@ def human(
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
     "elastic": fibre, pennation and such a tendon; stops "soft" give way to courses that go beyond a joint's range, and
-    bear steps of 10 ms in water; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    bear steps of 10 ms in water; ribs "ball" make a cage that breathes (`ball_ribs`); height [m] and mass [kg] scale it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
-    given["stops"] = stops
+    given |= {"stops": stops, "ribs": ribs}
     options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -125,7 +128,8 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
             raise unknown_name(key, str(value), CHOICES[key])
     options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
     options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
-    tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
+    tables = mirrored(load_tables(parameters, options["paths"]))
+    tables = scaled(ball_ribs(tables) if options.get("ribs") == "ball" else tables, scale)
     if options.get("stops") == "soft":
         tables = _soft_stops(tables)
     spline = options["shoulder"] == "spline"

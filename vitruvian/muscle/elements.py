@@ -109,9 +109,10 @@ class CurvedHill:
     width: float = 0.5  # the muscle pulls from 0.5 to 1.5 rest lengths
     a_hill: float = 0.25
     b_hill: float = 0.25
+    holds: bool = False  # keeps its force while it is stretched; as printed (|v|) it weakens, and light bones jitter
 
     def row(self) -> tuple[int, tuple[float, ...]]:
-        return _CURVED, (*astuple(self), 0.0)
+        return _CURVED, tuple(float(x) for x in astuple(self))
 
     def stronger(self, factor: float) -> CurvedHill:
         return replace(self, f_max=factor * self.f_max, k_pe=factor * self.k_pe, b_pe=factor * self.b_pe)
@@ -286,6 +287,8 @@ def _curved(p: Array, a: float, l: float, rate: float) -> tuple[float, float, fl
         d_v = -d_v
     elif rate == 0.0:
         d_v = 0.0
+    if rate > 0.0 and p[8] > 0.0:
+        F_v, d_v = 1.0, 0.0
     if F_v <= 0.0:
         F_v, d_v = 0.0, 0.0
     grown = k_pe * np.exp(min(10.0 * (s - 1.0) - 5.0, 50.0))
