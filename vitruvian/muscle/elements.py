@@ -120,13 +120,16 @@ class CurvedHill:
 
 @dataclass(frozen=True)
 class SpringMuscle:
-    """DiLorenzo's spring element; activation pulls towards the fraction `ratio` of the rest length."""
+    """DiLorenzo's spring element; activation pulls towards the fraction `ratio` of the rest length.
+
+    With `shortens` activation is the contraction itself: α is 1 and r(t) = 1 - activation while it is above 0."""
 
     rest_length: float  # [m]
     k_active: float  # [N/m]
     k_passive: float  # [N/m]
     damping: float  # [N s/m]
     ratio: float = 0.0
+    shortens: bool = False
 
     @property
     def f_max(self) -> float:
@@ -141,7 +144,7 @@ class SpringMuscle:
             self.k_passive,
             self.damping,
             self.ratio,
-            0.0,
+            float(self.shortens),
             0.0,
             0.0,
         )
@@ -303,6 +306,10 @@ def _curved(p: Array, a: float, l: float, rate: float) -> tuple[float, float, fl
 def _spring(p: Array, a: float, l: float, rate: float) -> tuple[float, float, float, float, float]:
     l0, k_ac, k_pe, b, r = p[1], p[2], p[3], p[4], p[5]
     at_rest = k_pe * (l - l0) + b * rate
+    if p[6] > 0.0 and a > 0.0:
+        force = k_ac * (l - (1.0 - a) * l0) + at_rest
+        passive = max(0.0, at_rest)
+        return (force, passive, k_ac * l0, k_ac + k_pe, b) if force > 0.0 else (0.0, passive, 0.0, 0.0, 0.0)
     force = a * k_ac * (l - r * l0) + at_rest
     passive = max(0.0, at_rest)
     if force <= 0.0:

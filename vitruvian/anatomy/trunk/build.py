@@ -43,7 +43,6 @@ PERICARDIUM = (1000.0, 1000.0, 60.0)  # [N/m] holds the tendon to the side, to f
 PERICARDIUM_DAMPING = 50.0  # [N s/m]
 OWN = ("external_intercostal", "internal_intercostal")  # the tables' few strong lines, which the elements replace
 LAWS = ("hill", "spring")
-SPRING_GAIN = 4.0  # k_ac of the spring element pulls with F_max when it is a quarter longer than r l0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +102,9 @@ def element(group: str, length: float, law: str) -> Element:
     n = element_numbers()[group]
     if law == "hill":
         return CurvedHill(n["f_max"], length, n["k_pe"], n["b_pe"], n["v_max"] * length, holds=True)
-    gain = SPRING_GAIN * n["f_max"] / length
+    gain = n["f_max"] / length  # r = 0 pulls with F_max at rest length, as full activation does (4.3)
     passive = n["k_pe"] * 10.0 * np.exp(-5.0) / length  # the slope of the Hill element's passive force at rest
-    return SpringMuscle(length, gain, passive, n["b_pe"] / length)
+    return SpringMuscle(length, gain, float(passive), n["b_pe"] / length, shortens=True)
 
 
 def _with_intercostals(body: Body, law: str) -> Body:
