@@ -38,6 +38,7 @@ class Leans(NamedTuple):
     stiffness: Array  # [N/m], (l,)
     damping: Array  # [N s/m], (l,)
     tied: Array  # bool, (l,)
+    radius: Array  # [m], (l,); above 0 the anchor is a ball's middle, which may be free, and `way` is not looked at
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,11 +38,12 @@ class BreathState:
         return float(self.air[0] / self.air[1] - ATMOSPHERE)
 
 
-def at_rest(cavities: Cavities, lungs: Lungs) -> BreathState:
-    """Muscles off, nothing flows."""
+def at_rest(cavities: Cavities, lungs: Lungs, moved: Array | None = None) -> BreathState:
+    """Muscles off, nothing flows; moved: where the trunk has been carried from the default pose, (4, 4)."""
     v = lungs.rest_volume
+    T = np.eye(4) if moved is None else moved
     return BreathState(
-        x=cavities.rest.copy(),
+        x=cavities.rest @ T[:3, :3].T + T[:3, 3],
         v=np.zeros_like(cavities.rest),
         activation=np.zeros(cavities.n_elements),
         air=np.array([ATMOSPHERE * v, v, 0.0, 0.0]),

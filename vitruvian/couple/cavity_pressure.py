@@ -73,8 +73,7 @@ class CavityPressure:
     state: BreathState
     account: str = "cavity"
     tolerance: float = TOLERANCE
-    push: Array | None = None  # on the free points from outside [N], (p + 1, 3), with
-    push_weight: Array | None = None  # its h D + h² K, (p + 1, 3, 3)
+    push: Array | None = None  # on the free points and the plate from outside [N], (p + 1, 3)
 
     def add(self, system: System) -> None:
         w, c, state, h = self.scratch, self.scratch.cavities, self.state, system.dt
@@ -214,6 +213,14 @@ def line_terms(leans, carried, poses, pos, u, lines, length, rate):
             length[n] = np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
             for k in range(3):
                 d[k] /= length[n]
+        elif leans.radius[n - e] > 0.0:  # towards the ball's middle
+            far = 0.0
+            for k in range(3):
+                d[k] = pos[j, k] - pos[i, k]
+                far += d[k] * d[k]
+            far = np.sqrt(far)
+            for k in range(3):
+                d[k] /= far
         else:  # outwards, as the wall's bone has turned
             T, a = poses[carried.bone[j, 0]], leans.way[n - e]
             for k in range(3):
@@ -244,7 +251,7 @@ def force_terms(leans, lines, length, rate, tension, pos, u, h, pull, f, belly, 
                 f[i, k] += a
                 f[j, k] -= a
             continue
-        past = -h * rate[n]  # how far the vertex is beyond the wall at the end of the step
+        past = leans.radius[n - e] - h * rate[n]  # how far the vertex is beyond the wall at the end of the step
         for k in range(3):
             past += d[k] * (pos[i, k] - pos[j, k])
         lines.across[n] = 0.0

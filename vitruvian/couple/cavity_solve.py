@@ -17,7 +17,7 @@ import numpy as np
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
-TOLERANCE = 1e-7  # of the residual, in the preconditioner's norm
+TOLERANCE = 1e-5  # of the residual, in the preconditioner's norm
 MOST = 400
 
 

@@ -19,6 +19,7 @@ from vitruvian.breath import at_rest
 from vitruvian.control import HANGING, Controls, Posture, honoured, pose, trunk_coordinates
 from vitruvian.couple import Book, CavityPressure, CavityScratch, Contributor, JointTorques, TorsoState
 from vitruvian.errors import Diverged, InputError
+from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import ACCOUNTS, BodySystem
 from vitruvian.systems.layers import Layer
 from vitruvian.systems.measures import Measure
@@ -45,15 +46,21 @@ class TorsoSystem(BodySystem):
         skin: bool = True,
         drawn: bool = True,
         books: bool = False,
+        pose_q: Array | None = None,
+        push: Array | None = None,
     ):
-        """layers: what else is seen beside bones and muscles; by default belly, diaphragm and, with `skin`, the skin."""
+        """layers: what else is seen beside bones and muscles; by default belly, diaphragm and, with `skin`, the skin.
+        pose_q: rest pose, by default upright with hanging arms; push: on the belly's points, the tendon last [N],
+        (p + 1, 3), from time 0 on."""
         body = trunk.body
         still = ~trunk_coordinates(body)
         super().__init__(
-            body, pose(body, HANGING), still=still, drawn=drawn, books=books, cameras=cameras,
+            body, pose(body, HANGING) if pose_q is None else pose_q, still=still, drawn=drawn, books=books, cameras=cameras,
             measures=[*torso_measures(trunk), *measures],
         )  # fmt: skip
-        self.trunk = trunk
+        self.trunk, self.push = trunk, push
+        poses = [bone_poses(body.skeleton, q)[0] for q in (body.default_q, self.q0)]
+        self.carried = poses[1] @ np.linalg.inv(poses[0])  # of the pelvis, from the default pose
         self.honours = ("excitation", "torque", "breath")
         self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
         self.posture = Posture.of(body, self.q0, self._rest_torque())
@@ -79,7 +86,7 @@ class TorsoSystem(BodySystem):
     def _resting(self) -> TorsoState:
         plain = self.body.at_rest(self.q0)
         values = {f.name: getattr(plain, f.name) for f in fields(plain)}
-        return TorsoState(**values, breath=at_rest(self.trunk.cavities, self.trunk.lungs))
+        return TorsoState(**values, breath=at_rest(self.trunk.cavities, self.trunk.lungs, self.carried))
 
     @property
     def settled(self) -> dict[str, Array]:
@@ -137,12 +144,8 @@ class TorsoSystem(BodySystem):
         self, state: TorsoState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
     ) -> None:
         torque = self.posture.torques(state.q, state.v, np.zeros(2)) if torque is None else torque
-        cavity = self.cavity(state, time, dt)
+        cavity = CavityPressure(self.scratch, state.breath, push=self.push if self._settled is not None else None)
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, (cavity, *others), torque=torque,
             book=state.book if self.books else None, fibre=state.fibre,
         )  # fmt: skip
-
-    def cavity(self, state: TorsoState, time: float, dt: float) -> CavityPressure:
-        """The contributor of one step; a scene may add a push from outside."""
-        return CavityPressure(self.scratch, state.breath)

@@ -4,7 +4,7 @@ cage           lines along ribs and cartilages; `intercostals` the elements betw
 shape          surfaces of chest and belly; `build` puts body and cavities together
 """
 
-from vitruvian.anatomy.trunk.build import Trunk, breathing_human, element_numbers
+from vitruvian.anatomy.trunk.build import Trunk, breathing_human, element_numbers, with_ball
 from vitruvian.anatomy.trunk.intercostals import crossing, strands
 
-__all__ = ["Trunk", "breathing_human", "crossing", "element_numbers", "strands"]
+__all__ = ["Trunk", "breathing_human", "crossing", "element_numbers", "strands", "with_ball"]

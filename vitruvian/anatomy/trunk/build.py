@@ -22,7 +22,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.trunk.intercostals import Strand, strands
-from vitruvian.anatomy.trunk.shape import DOME, FREE, TENDON_OWNER, WALL, Shape, mirror, trunk_shape
+from vitruvian.anatomy.trunk.shape import DOME, FREE, TENDON_OWNER, WALL, Shape, trunk_shape
 from vitruvian.breath import Carried, Cavities, Leans, Lungs
 from vitruvian.breath.surface import place, volume
 from vitruvian.errors import InputError, unknown_name
@@ -140,6 +140,30 @@ def _span(s: Strand) -> float:
     return float(np.linalg.norm(s.end - s.start))
 
 
+def with_ball(trunk: Trunk, position: Array, radius: float, mass: float, stiffness: float = 5e3) -> Trunk:
+    """The trunk with a ball that may fall on its belly, the last free point; position [m] in the default pose."""
+    c = trunk.cavities
+    n, ball = len(c.carried.point), c.n_points
+    wall = np.unique(trunk.shape.wall[1:-1])
+    wall = wall[c.carried.point[wall] >= 0]
+    k = len(wall)
+    carried = Carried(
+        np.append(np.where(c.carried.point == ball, ball + 1, c.carried.point), ball),
+        np.concatenate([c.carried.offset, np.zeros((1, 3))]),
+        np.concatenate([c.carried.bone, np.full((1, 2), -1)]),
+        np.concatenate([c.carried.share, np.zeros((1, 2))]),
+        np.concatenate([c.carried.local, np.zeros((1, 2, 3))]),
+    )
+    more = (wall, np.full(k, n), np.zeros((k, 3)), np.full(k, stiffness), np.full(k, 1e-3 * stiffness),
+            np.zeros(k, bool), np.full(k, radius))  # fmt: skip
+    leans = Leans(*(np.concatenate([a, b]) for a, b in zip(c.leans, more)))
+    cavities = replace(
+        c, carried=carried, rest=np.insert(c.rest, ball, position, axis=0), mass=np.insert(c.mass, ball, mass),
+        leans=leans,
+    )  # fmt: skip
+    return replace(trunk, cavities=cavities)
+
+
 # --- diaphragm and wall --------------------------------------------------------------------------------------------
 
 
@@ -176,6 +200,7 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
             np.array([*[LEAN] * walls, *PERICARDIUM]),
             np.where(tied, PERICARDIUM_DAMPING, LEAN_DAMPING),
             tied,
+            np.zeros(len(leaning)),
         ),
         bulk, float(volume(belly, at)), float(volume(chest, at)),
     )  # fmt: skip
@@ -254,6 +279,3 @@ def _leans(shape: Shape, points: Array) -> tuple[list, list[Array], list[int]]:
             ways.append(way)
             leaning.append(int(i))
     return anchors, ways, leaning
-
-
-__all__ = ["Trunk", "breathing_human", "element", "element_numbers", "mirror"]
