@@ -62,7 +62,8 @@ def human(
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
     "elastic": fibre, pennation and such a tendon; stops "soft" give way to courses that go beyond a joint's range, and
-    bear steps of 10 ms in water; ribs "ball" make a cage that breathes (`ball_ribs`); height [m] and mass [kg] scale it, one alone keeps its shape."""
+    bear steps of 10 ms in water; ribs "ball" make a cage that breathes (`ball_ribs`); height [m] and mass [kg] scale
+    it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
     given |= {"stops": stops, "ribs": ribs}
     options = {k: v for k, v in given.items() if v is not None}

@@ -64,7 +64,7 @@ class Cavities:
         n = len(self.carried.point)
         for name in ("chest", "belly", "ends"):
             index = getattr(self, name)
-            if len(index) and not (0 <= index.min() and index.max() < n):
+            if len(index) and not (index.min() >= 0 and index.max() < n):
                 raise InputError(f"cavities: {name} names vertices beyond the {n} that there are")
         for name in ("chest", "belly"):
             f = getattr(self, name)
@@ -122,4 +122,6 @@ class Lungs:
             low = max(self.least_volume - v, 0.0)
             return 0.5 * (v - self.slack_volume) ** 2 / self.compliance + 0.5 * self.least_stiffness * low * low
 
-        return energy(volume) - energy(self.rest_volume) - self.transmural(self.rest_volume) * (volume - self.rest_volume)
+        return (
+            energy(volume) - energy(self.rest_volume) - self.transmural(self.rest_volume) * (volume - self.rest_volume)
+        )

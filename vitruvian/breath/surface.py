@@ -1,6 +1,6 @@
 """Where the vertices are, and volumes with their gradients.
 
-    V = Σ a · (b x c) / 6 over the triangles,   dV/da = (b x c) / 6 + ...
+V = Σ a · (b x c) / 6 over the triangles,   dV/da = (b x c) / 6 + ...
 """
 
 from __future__ import annotations

@@ -79,9 +79,7 @@ class CavityPressure:
         w, c, state, h = self.scratch, self.scratch.cavities, self.state, system.dt
         self._n = len(system.matrix)
         place(c.carried, state.x, system.poses, c.plate_bone, w.pos)
-        spread_all(
-            system.screws, w.chains, c.carried, w.pos, state.x[-1], c.plate_bone, system.v, state.v, w.moved
-        )
+        spread_all(system.screws, w.chains, c.carried, w.pos, state.x[-1], c.plate_bone, system.v, state.v, w.moved)
         belly, chest = volume_gradient(c.belly, w.pos, w.g_belly), volume_gradient(c.chest, w.pos, w.g_chest)
         line_terms(c.leans, c.carried, system.poses, w.pos, w.moved.u, w.lines, w.length, w.rate)
         e = c.n_elements
@@ -123,9 +121,7 @@ class CavityPressure:
 
     def _gather(self, system: System, out: Array) -> None:
         w, c = self.scratch, self.scratch.cavities
-        gather(
-            w.chains, system.screws, c.carried, w.pos, self.state.x[-1], c.plate_bone, self._n, w.moved, out
-        )
+        gather(w.chains, system.screws, c.carried, w.pos, self.state.x[-1], c.plate_bone, self._n, w.moved, out)
 
     def resolve(self, matrix: Array, right: Array, dt: float) -> Array:
         """See `Resolver`: the velocities that joints gain; those of the points are kept for `settle`."""
@@ -170,9 +166,7 @@ class CavityPressure:
         if book is None:
             return
         place_u = w.moved.u
-        spread(
-            w.chains, system.screws, c.carried, w.pos, self.state.x[-1], c.plate_bone, self._n, w.gained, w.moved
-        )
+        spread(w.chains, system.screws, c.carried, w.pos, self.state.x[-1], c.plate_bone, self._n, w.gained, w.moved)
         du = place_u.copy()
         w.moved.f[:] = 0.0
         add_lines(w.lines, du, w.moved.f)

@@ -267,7 +267,7 @@ def _precondition(factor, blocks, pg, small, g, r, out):
 @nb.njit(cache=True)
 def solve(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, right, tolerance, moved, z):
     """z with A z = right; returns the number of iterations, -1 if bones or points are not positive definite."""
-    n, size, m = len(matrix), len(right), len(weight)
+    size, m = len(right), len(weight)
     factor = matrix.copy()
     if cholesky(factor) >= 0:
         return -1
@@ -281,27 +281,27 @@ def solve(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, 
         for d in range(m):
             small[c, d] = np.dot(g[c], pg[d])
         small[c, c] += 1.0 / weight[c]
-    small = np.linalg.inv(small)
+    small = np.linalg.inv(small)  # type: ignore[assignment]
     r, s, y = right.copy(), np.empty(size), np.empty(size)
     z[:] = 0.0
     _precondition(factor, blocks, pg, small, g, r, s)
-    d = s.copy()
+    way = s.copy()
     rs = np.dot(r, s)
     wanted = tolerance * tolerance * rs
     for count in range(MOST):
         if rs <= wanted:
             return count
-        _product(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, d, moved, y)
-        dy = np.dot(d, y)
+        _product(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, way, moved, y)
+        dy = np.dot(way, y)
         if not dy > 0.0:
             return -1
         a = rs / dy
         for k in range(size):
-            z[k] += a * d[k]
+            z[k] += a * way[k]
             r[k] -= a * y[k]
         _precondition(factor, blocks, pg, small, g, r, s)
         new = np.dot(r, s)
         for k in range(size):
-            d[k] = s[k] + new / rs * d[k]
+            way[k] = s[k] + new / rs * way[k]
         rs = new
     return MOST

@@ -15,8 +15,9 @@ from vitruvian.world import Parameter, Recording, Report, World
 
 Array = np.ndarray
 RATE = 50.0  # frames a second
-CALM, BURST = Parameter(4, "steps per frame of 1/50 s (5 ms)", low=1, high=40), Parameter(
-    10, "steps per frame of 1/50 s (2 ms)", low=1, high=40
+CALM, BURST = (
+    Parameter(4, "steps per frame of 1/50 s (5 ms)", low=1, high=40),
+    Parameter(10, "steps per frame of 1/50 s (2 ms)", low=1, high=40),
 )
 SKIN = Parameter(True, "draw the skin")
 ELEMENTS = Parameter("hill", "force law of the muscle elements", choices=("hill", "spring"))

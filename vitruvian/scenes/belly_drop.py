@@ -22,6 +22,7 @@ from vitruvian.world import Camera, Parameter, Points, Recording, Report, Scene,
 
 NAVEL = np.array([0.0, -0.155, 1.19])  # of the wall, default pose [m]
 LIE = exp_so3(np.array([-0.5 * np.pi, 0.0, 0.0]))  # the front turns up
+IRON = (0.35, 0.37, 0.42)
 CAMERAS = (
     Camera("side", (1.7, 0.9, 0.95), (0.0, 1.15, 0.2)),
     Camera("foot", (1.1, -0.6, 1.0), (0.0, 1.15, 0.2)),
@@ -39,14 +40,10 @@ def build(parameters: Mapping[str, Any]) -> World:
     push = np.zeros_like(trunk.cavities.rest)
     push[-2, 2] = -9.81 * parameters["mass"]
     measures = [Measure(Signal("ball", "m", "height of the ball's middle"), lambda now: now.state.breath.x[-2, 2])]
-    system = TorsoSystem(
-        trunk, layers=(), measures=measures, cameras=CAMERAS, pose_q=q, push=push
-    )
+    system = TorsoSystem(trunk, layers=(), measures=measures, cameras=CAMERAS, pose_q=q, push=push)
     system.ground = None
-    system.layers += torso_layers(trunk, system, parameters["skin"])
-    system.layers.append(
-        PointsLayer(Points("ball", radius, layer="ball", colour=(0.35, 0.37, 0.42)), lambda now: now.state.breath.x[[-2]])
-    )
+    ball = PointsLayer(Points("ball", radius, layer="ball", colour=IRON), lambda now: now.state.breath.x[[-2]])
+    system.layers = [*system.layers, *torso_layers(trunk, system, parameters["skin"]), ball]
     return World(system, frame_rate=RATE, substeps=int(parameters["steps"]))
 
 

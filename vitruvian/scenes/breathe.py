@@ -27,9 +27,7 @@ STYLES = {  # breaths a minute, and what adults have [l]
 
 def build(parameters: Mapping[str, Any]) -> World:
     behaviour = load_behaviour(parameters["file"] or parameters["style"]).times(parameters["strength"]).check(60.0)
-    return torso_world(
-        behaviour, int(parameters["steps"]), skin=parameters["skin"], elements=parameters["elements"]
-    )
+    return torso_world(behaviour, int(parameters["steps"]), skin=parameters["skin"], elements=parameters["elements"])
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

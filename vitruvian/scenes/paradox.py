@@ -1,7 +1,7 @@
 """Paradoxical breathing: the belly tenses while the diaphragm pulls, and half of the breath is lost (DiLorenzo 7.2).
 
 The first breath is a normal one, then the abdomen joins in. Table 7.1 gives it 0.1, as much as the diaphragm; three
-layers of wall at 8 N a line are then stronger than the diaphragm and the breath turns round. `abdomen` 0.04 leaves half.
+layers of wall at 8 N a line are then stronger than the diaphragm and the breath turns round. With 0.04 half is left.
 
     vitruvian run paradox --view
 """

@@ -1,6 +1,6 @@
 """Ah, ah, ah - choo: short breaths in, a hold, a hard and long one out, the spine bends (DiLorenzo 2009, 7.1).
 
-    vitruvian run sneeze --view
+vitruvian run sneeze --view
 """
 
 from __future__ import annotations

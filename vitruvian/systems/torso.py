@@ -29,7 +29,7 @@ from vitruvian.world import Camera
 
 Array = np.ndarray
 SETTLE, SETTLE_STEP = 2.5, 5e-3  # [s] after which dome and wall are at rest, and the steps to there
-TORSO_ACCOUNTS = (*ACCOUNTS, "cavity", "elements", "belly", "lungs")
+TORSO_ACCOUNTS: tuple[str, ...] = (*ACCOUNTS, "cavity", "elements", "belly", "lungs")
 SPEED = 200.0  # [m/s] no point of the belly moves faster
 
 
@@ -55,8 +55,8 @@ class TorsoSystem(BodySystem):
         body = trunk.body
         still = ~trunk_coordinates(body)
         super().__init__(
-            body, pose(body, HANGING) if pose_q is None else pose_q, still=still, drawn=drawn, books=books, cameras=cameras,
-            measures=[*torso_measures(trunk), *measures],
+            body, pose(body, HANGING) if pose_q is None else pose_q, still=still, drawn=drawn, books=books,
+            cameras=cameras, measures=[*torso_measures(trunk), *measures],
         )  # fmt: skip
         self.trunk, self.push = trunk, push
         poses = [bone_poses(body.skeleton, q)[0] for q in (body.default_q, self.q0)]
@@ -65,7 +65,7 @@ class TorsoSystem(BodySystem):
         self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
         self.posture = Posture.of(body, self.q0, self._rest_torque())
         self._settled: dict[str, Array] | None = None
-        self.layers += list(torso_layers(trunk, self, skin) if layers is None else layers)
+        self.layers = [*self.layers, *(torso_layers(trunk, self, skin) if layers is None else layers)]
 
     def _work(self) -> Measure:
         self.accounts = TORSO_ACCOUNTS

@@ -26,7 +26,7 @@ from vitruvian.anatomy.trunk.shape import DOME, FREE, TENDON_OWNER, WALL, Shape,
 from vitruvian.breath import Carried, Cavities, Leans, Lungs
 from vitruvian.breath.surface import place, volume
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.muscle import CurvedHill, Element, MuscleBuilder, MuscleModel, SpringMuscle, force_laws
+from vitruvian.muscle import CurvedHill, Element, MuscleBuilder, SpringMuscle, force_laws
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -238,10 +238,10 @@ def _elements(shape: Shape) -> tuple[Array, list[str]]:
         groups.append(group)
 
     angle, wall, n = shape.angles, shape.wall, shape.columns
-    for m in np.flatnonzero(np.abs(angle) < RECTUS):
+    for m in np.flatnonzero(np.abs(angle) < RECTUS).tolist():
         for r in range(WALL):
             add(("upper rectus", "middle rectus", "lower rectus")[min(3 * r // WALL, 2)], wall[r, m], wall[r + 1, m])
-    for m in np.flatnonzero((np.abs(angle) < FREE) & (np.abs(angle) > 1e-9)):
+    for m in np.flatnonzero((np.abs(angle) < FREE) & (np.abs(angle) > 1e-9)).tolist():
         front = (m - 1) % n if angle[m] > 0 else (m + 1) % n
         for r in range(WALL):
             add("external oblique", wall[r, m], wall[r + 1, front])  # down and forward

@@ -10,6 +10,7 @@ away. World frame of the default pose [m], the tables' size.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -127,7 +128,8 @@ def _ring(half: Half, columns: int, inset: float) -> tuple[Array, list[Owner]]:
     angle = np.maximum.accumulate(np.arctan2(flat[:, 0], -flat[:, 1]))
     angle[0], angle[-1] = 0.0, np.pi
     wanted = np.linspace(0.0, np.pi, columns // 2 + 1)
-    points, owners = np.zeros((columns, 3)), [()] * columns  # type: list
+    points = np.zeros((columns, 3))
+    owners: list[Owner] = [()] * columns
     for m, theta in enumerate(wanted):
         i = min(int(np.searchsorted(angle, theta, "right")) - 1, len(angle) - 2)
         share = (theta - angle[i]) / max(angle[i + 1] - angle[i], 1e-9)
@@ -189,7 +191,7 @@ def _dome(s: Shape, rim: Array) -> Array:
 def _quads(rows: Array) -> list[tuple[int, int, int]]:
     """Two triangles for each field of a grid whose rows go down; outwards."""
     out = []
-    for upper, lower in zip(rows[:-1], rows[1:]):
+    for upper, lower in itertools.pairwise(rows):
         for m in range(len(upper)):
             n = (m + 1) % len(upper)
             out += [(upper[m], lower[m], upper[n]), (upper[n], lower[m], lower[n])]

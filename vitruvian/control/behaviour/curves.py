@@ -162,9 +162,8 @@ class Behaviour:
             for group, value in self.at(float(time)).items():
                 low, high = OTHERS.get(group, (0.0, 1.0))
                 if not low - 1e-6 <= value <= high + 1e-6:
-                    raise InputError(
-                        f"behaviour '{self.name}': {group} reaches {value:.3g} at {time:.3g} s, beyond {low:g} to {high:g}"
-                    )
+                    beyond = f"reaches {value:.3g} at {time:.3g} s, beyond {low:g} to {high:g}"
+                    raise InputError(f"behaviour '{self.name}': {group} {beyond}")
         return self
 
     def __add__(self, other: Behaviour) -> Behaviour:

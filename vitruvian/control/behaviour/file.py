@@ -147,7 +147,7 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
             raise InputError(f"{what}, line {_line(text, key)}: {key} must be a number, got {value!r}")
     if "rate" not in given or not given["rate"] > 0:
         raise InputError(f"{what}, line {_line(text, 'rate')}: a breath needs a rate above 0 (breaths a minute)")
-    span = {k: float(given[k]) for k in ("start", "end") if k in given}
+    start, end = float(given.get("start", 0.0)), float(given.get("end", "inf"))
     period = 60.0 / float(given["rate"])
     parts = [("diaphragm", "diaphragm", 0.0), ("intercostals", "external intercostals", 0.0)]
     parts += [("intercostals", "internal intercostals", 0.5), ("abdomen", "abdomen", 0.0)]
@@ -155,7 +155,7 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
     for key, group, phase in parts:
         if key in given:
             try:
-                out.append(Curve(group, "half", float(given[key]), period=period, phase=phase, **span))
+                out.append(Curve(group, "half", float(given[key]), period=period, phase=phase, start=start, end=end))
             except InputError as error:
                 line = _line(text, "end" if "ends" in str(error) else key)
                 raise InputError(f"{what}, line {line}: {error}") from None
