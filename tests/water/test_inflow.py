@@ -3,7 +3,8 @@ import pytest
 
 from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
-from vitruvian.water import RigidBodies, RigidBody, Tank, drag, fill, step
+from vitruvian.water import RigidBodies, RigidBody, Tank, drag, fill, step, water_volume
+from vitruvian.water.volume import side_water
 
 FLUME = {"inflow": {"x-": 0.8}, "boundaries": {"x+": "open"}}
 
@@ -35,6 +36,36 @@ def test_an_inflow_without_a_way_out_or_sense_is_refused(inflow):
         Tank((8, 8, 8), 0.1, free_surface=False, inflow=inflow)
 
 
-def test_an_inflow_below_a_free_surface_is_refused():
-    with pytest.raises(InputError, match="full tanks"):
-        Tank((8, 8, 8), 0.1, **FLUME)
+@pytest.mark.parametrize("speed", [0.4, 2.0])
+def test_a_channel_keeps_its_level_and_speed(speed):
+    tank = Tank((16, 4, 10), 0.05, inflow={"x-": speed}, boundaries={"x+": "open"}, rest_level=0.312)
+    water = fill(tank)
+    assert np.all(water.u == speed)
+    first = water.volume
+    step(tank, water, 0.3)
+    wet = water.phi < 0.0
+    assert np.abs(water.u[:-1][wet] - speed).max() < 1e-5 * speed
+    held = water_volume(tank, water.phi, np.ones(tank.shape))
+    assert abs(held / first - 1.0) < 1e-6
+    assert abs(water.exchanged_volume) < 1e-6 * first
+    assert water.volume == pytest.approx(held, rel=1e-6)
+
+
+def test_a_channel_that_was_filled_too_high_comes_back_to_its_level():
+    tank = Tank((16, 4, 12), 0.05, inflow={"x-": 0.5}, boundaries={"x+": "open"}, rest_level=0.31, sponge=0.2)
+    x, _, z = np.meshgrid(*tank.centres(), indexing="ij")
+    water = fill(tank, z - 0.31 - 0.06 * np.exp(-(((x - 0.3) / 0.1) ** 2)))
+    high = water.volume / (tank.size[0] * tank.size[1])
+    for _ in range(40):
+        step(tank, water, 0.05)
+    level = water_volume(tank, water.phi, np.ones(tank.shape)) / (tank.size[0] * tank.size[1])
+    assert high > 0.318
+    assert abs(level - 0.31) < 0.004
+    assert abs(water.u[water.u.shape[0] // 2, :, :5].mean() - 0.5) < 0.05
+
+
+def test_what_comes_in_through_part_of_a_cell_is_counted_as_that_part():
+    tank = Tank((8, 4, 8), 0.1, inflow={"x-": 1.0}, boundaries={"x+": "open"}, rest_level=0.43)
+    water = fill(tank)
+    assert side_water(tank, water.phi, 0).sum(axis=1) == pytest.approx(np.full(4, 4.3))
+    assert side_water(tank, water.phi, 1).sum(axis=1) == pytest.approx(np.full(4, 4.3))

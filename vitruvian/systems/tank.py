@@ -72,7 +72,9 @@ class TankSystem(Drawn):
         self.tank, self.phi, self.bodies, self.forces = tank, phi, tuple(bodies), forces
         # a cell's width of water always stays between a body and a wall
         low = np.asarray(tank.origin) + tank.cell
-        walls = (low, low + np.asarray(tank.size) - 2.0 * tank.cell) if tank.closed else None
+        high = low + np.asarray(tank.size) - 2.0 * tank.cell
+        low[list(tank.wrapped)], high[list(tank.wrapped)] = -np.inf, np.inf  # no wall there; `step` minds the seam
+        walls = (low, high) if tank.closed else None
         self.mechanism = RigidBodies(self.bodies, tank.gravity, walls=walls) if self.bodies else None
         self.patches = self._cover(patches)
         shades = [*colours, *([DRY] * len(self.bodies))]

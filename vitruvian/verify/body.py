@@ -57,11 +57,11 @@ from vitruvian.verify._body_contact import (
 from vitruvian.verify._body_paths import (
     moment_arms_lie_in_published_bands,
     muscles_end_on_bone,
-    paths_do_not_jump,
     paths_stay_out_of_bone,
     prime_movers_keep_their_sign,
     raised_arm_pulls_down_by_60_newton_metres,
 )
+from vitruvian.verify._body_smooth import moment_arms_do_not_jump, paths_do_not_jump
 from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
 from vitruvian.verify.book import Finding, claim, worst
 
@@ -76,6 +76,7 @@ __all__ = [
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
     "mjcf_falls_as_ours",
+    "moment_arms_do_not_jump",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
     "neutral_angles_lie_within_their_range",

@@ -51,6 +51,15 @@ from vitruvian.verify._water_projection import (
     taylor_green_order_of_the_default_scheme,
     thin_tanks_take_few_iterations,
 )
+from vitruvian.verify._water_streams import (
+    a_channel_keeps_its_book_of_mass,
+    a_channel_keeps_its_level_and_speed,
+    a_periodic_box_keeps_its_momentum,
+    periodic_waves_keep_volume_and_momentum,
+    vortices_in_a_periodic_box_decay,
+    waves_do_not_grow_on_a_stream,
+    waves_travel_with_a_stream,
+)
 from vitruvian.verify._water_surface import (
     dam_break_drift_before_it_is_put_right,
     dam_break_front,
@@ -62,11 +71,18 @@ from vitruvian.verify._water_surface import (
     slosh_keeps_volume,
     that_dam_break_needs_little_put_back,
 )
+from vitruvian.verify._water_thin import (
+    added_mass_of_discs_thinner_than_a_cell,
+    added_mass_of_plates_thinner_than_a_cell,
+    momentum_of_a_thin_plate_and_its_water,
+)
 from vitruvian.verify._water_waves import waves_of_11_cells_lose_little, waves_of_16_cells_keep_their_period
 
 __all__ = [
     "a_chain_of_bones_calms_down",
     "a_chain_of_bones_floats",
+    "a_channel_keeps_its_book_of_mass",
+    "a_channel_keeps_its_level_and_speed",
     "a_half_dense_ball_floats_at_its_draught_by_formula",
     "a_half_dense_ball_floats_at_its_draught_by_pressure",
     "a_half_dense_box_floats_at_its_draught_by_formula",
@@ -77,9 +93,12 @@ __all__ = [
     "a_low_box_let_go_tilted_comes_back_upright",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_formula",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_pressure",
+    "a_periodic_box_keeps_its_momentum",
     "a_tall_box_capsizes_by_formula",
     "a_tall_box_capsizes_by_pressure",
     "added_mass_of_a_ball",
+    "added_mass_of_discs_thinner_than_a_cell",
+    "added_mass_of_plates_thinner_than_a_cell",
     "added_mass_of_thin_limbs",
     "dam_break_drift_before_it_is_put_right",
     "dam_break_front",
@@ -97,10 +116,12 @@ __all__ = [
     "momentum_at_an_impulsive_start",
     "momentum_in_a_full_closed_tank",
     "momentum_in_an_open_topped_tank",
+    "momentum_of_a_thin_plate_and_its_water",
     "neutral_density_ratio_by_formula",
     "neutral_density_ratio_by_pressure",
     "no_step_of_a_dam_break_raises_its_energy",
     "patches_keep_the_book_of_momentum",
+    "periodic_waves_keep_volume_and_momentum",
     "same_bits_for_one_and_two_threads",
     "slosh_drifts_little_before_it_is_put_right",
     "slosh_keeps_volume",
@@ -110,6 +131,9 @@ __all__ = [
     "terminal_speed_of_a_ball",
     "that_dam_break_needs_little_put_back",
     "thin_tanks_take_few_iterations",
+    "vortices_in_a_periodic_box_decay",
+    "waves_do_not_grow_on_a_stream",
     "waves_of_11_cells_lose_little",
     "waves_of_16_cells_keep_their_period",
+    "waves_travel_with_a_stream",
 ]

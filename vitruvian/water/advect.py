@@ -1,9 +1,11 @@
 """Advection of velocity: semi-Lagrangian, and MacCormack's second-order correction with a limiter (Selle et al. 2008).
 
-A value comes from the point that the flow carries here, x_b = x - dt u(x - dt/2 u(x)). MacCormack carries the result
-back again, takes half of what is missing as its error, and falls back to the plain value where the correction would
-leave the range of the eight values it came from. Only faces within `BAND` cells of water are carried; others are zero
-until extended.
+A value comes from the point that the flow carries here, x_b = x - dt u(x - dt/2 (u(x) + U)). U is the tank's stream
+(`stream`): the velocity field is taken as frozen for dt in axes that move with it, so that a flow goes on alike in a
+stream and in still water. Frozen in those of the tank, waves that run with a stream grow and those against it die.
+MacCormack carries the result back again, takes half of what is missing as its error, and falls back to the plain value
+where the correction would leave the range of the eight values it came from. Only faces within `BAND` cells of water are
+carried; others are zero until extended.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, passed, widen
 from vitruvian.water.state import WaterState
+from vitruvian.water.stream import stream
 
 BAND = 3.0  # cells of air beside the water that are carried along
 
@@ -25,18 +29,21 @@ def advect_velocity(
     """Replace the velocity by the advected one. `carried`: the fields to carry, if not the velocity itself."""
     courant = dt / tank.cell
     reach = BAND * tank.cell
-    fields = (state.u, state.v, state.w) if carried is None else carried
-    flow = (state.u, state.v, state.w)
+    margin = 2 * passed(tank, state, dt) + 3
+    phi = widen(tank, state.phi, margin)
+    u, v, w = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
+    along = stream(tank, state)
+    fields = (u, v, w) if carried is None else tuple(widen(tank, f, margin) for f in carried)
     results = []
     for axis, f in enumerate(fields):
         forward, low, high = np.zeros_like(f), np.empty_like(f), np.empty_like(f)
-        _forward(f, axis, *flow, state.phi, reach, courant, forward, low, high)
+        _forward(f, axis, u, v, w, phi, reach, courant, along, forward, low, high)
         if tank.advection == "maccormack":
             out = np.zeros_like(f)
-            _correct(f, axis, *flow, state.phi, reach, courant, forward, low, high, out)
+            _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, out)
             forward = out
         results.append(forward)
-    state.u, state.v, state.w = results
+    state.u, state.v, state.w = (narrow(tank, f, margin) for f in results)
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ def _linear(f, flat, x, y, z):
 
 
 @njit(cache=True, parallel=True)
-def _forward(f, axis, u, v, w, phi, reach, courant, out, low, high):
+def _forward(f, axis, u, v, w, phi, reach, courant, along, out, low, high):
     nx, ny, nz = f.shape
     flat, fu, fv, fw = f.ravel(), u.ravel(), v.ravel(), w.ravel()
     ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
@@ -122,7 +129,7 @@ def _forward(f, axis, u, v, w, phi, reach, courant, out, low, high):
                 if not _near(phi, axis, i, j, k, reach):
                     continue
                 a, b, c = _at_face(u, v, w, axis, i, j, k)
-                x, y, z = i + ox - s * a, j + oy - s * b, k + oz - s * c
+                x, y, z = i + ox - s * (a + along[0]), j + oy - s * (b + along[1]), k + oz - s * (c + along[2])
                 a = _linear(u, fu, x, y - 0.5, z - 0.5)
                 b = _linear(v, fv, x - 0.5, y, z - 0.5)
                 c = _linear(w, fw, x - 0.5, y - 0.5, z)
@@ -142,7 +149,7 @@ def _forward(f, axis, u, v, w, phi, reach, courant, out, low, high):
 
 
 @njit(cache=True, parallel=True)
-def _correct(f, axis, u, v, w, phi, reach, courant, forward, low, high, out):
+def _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, out):
     nx, ny, nz = f.shape
     flat, fu, fv, fw = forward.ravel(), u.ravel(), v.ravel(), w.ravel()
     ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
@@ -154,7 +161,7 @@ def _correct(f, axis, u, v, w, phi, reach, courant, forward, low, high, out):
                 if not _near(phi, axis, i, j, k, reach):
                     continue
                 a, b, c = _at_face(u, v, w, axis, i, j, k)
-                x, y, z = i + ox + s * a, j + oy + s * b, k + oz + s * c
+                x, y, z = i + ox + s * (a - along[0]), j + oy + s * (b - along[1]), k + oz + s * (c - along[2])
                 a = _linear(u, fu, x, y - 0.5, z - 0.5)
                 b = _linear(v, fv, x - 0.5, y, z - 0.5)
                 c = _linear(w, fw, x - 0.5, y - 0.5, z)

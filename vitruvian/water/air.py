@@ -17,19 +17,19 @@ SOFTNESS = 1e-2
 TOLERANCE = 1e-2  # of the divergence left, relative to the largest before
 MOST_TURNS = 60
 Array = np.ndarray
+Flow = tuple[Array, Array, Array]
 
 
-def remove_divergence(
-    phi: Array, reach: float, known: tuple[Array, Array, Array], flow: tuple[Array, Array, Array]
-) -> None:
+def remove_divergence(phi: Array, reach: float, known: Flow, flow: Flow, wrapped: tuple[int, ...] = ()) -> None:
     """Change the faces of `flow` that are not known (marked 1) beside cells with 0 <= phi < reach [m], in place.
+    wrapped: periodic axes.
 
     Air squeezed out of a closing pocket is held to the fastest face of the cells that it passes between.
     """
     cells = _cells_of_air(phi, reach)
     if len(cells):
         number = np.full(phi.shape, -1, np.int32)
-        _solve_air(cells, number, *known, *flow)
+        _solve_air(cells, number, *known, *(*flow, 0 in wrapped, 1 in wrapped))
 
 
 def _cells_of_air(phi: Array, reach: float) -> Array:
@@ -68,7 +68,7 @@ def _listed(nz, count, found):
 
 
 @njit(cache=True)
-def _solve_air(cells, number, kx, ky, kz, u, v, w):
+def _solve_air(cells, number, kx, ky, kz, u, v, w, ring_x, ring_y):
     nx, ny, nz = number.shape
     n = cells.shape[0]
     for c in range(n):
@@ -83,12 +83,14 @@ def _solve_air(cells, number, kx, ky, kz, u, v, w):
         for s in range(2):
             if kx[i + s, j, k] != 1:
                 faces += 1
-                if 0 <= i + 2 * s - 1 < nx and number[i + 2 * s - 1, j, k] >= 0:
-                    beside[c, s] = number[i + 2 * s - 1, j, k]
+                a = (i + 2 * s - 1) % nx if ring_x else i + 2 * s - 1
+                if 0 <= a < nx and number[a, j, k] >= 0:
+                    beside[c, s] = number[a, j, k]
             if ky[i, j + s, k] != 1:
                 faces += 1
-                if 0 <= j + 2 * s - 1 < ny and number[i, j + 2 * s - 1, k] >= 0:
-                    beside[c, 2 + s] = number[i, j + 2 * s - 1, k]
+                a = (j + 2 * s - 1) % ny if ring_y else j + 2 * s - 1
+                if 0 <= a < ny and number[i, a, k] >= 0:
+                    beside[c, 2 + s] = number[i, a, k]
             if kz[i, j, k + s] != 1:
                 faces += 1
                 if 0 <= k + 2 * s - 1 < nz and number[i, j, k + 2 * s - 1] >= 0:
@@ -112,10 +114,14 @@ def _solve_air(cells, number, kx, ky, kz, u, v, w):
                 value = u[i + s, j, k] - sign * (x[c] - x[beside[c, s]])
                 most = max(fastest[c], fastest[beside[c, s]])
                 u[i + s, j, k] = min(max(value, -most), most)
+                if ring_x and (i + s) % nx == 0:
+                    u[0, j, k] = u[nx, j, k] = u[i + s, j, k]
             if ky[i, j + s, k] != 1 and (s == 0 or beside[c, 3] == n):
                 value = v[i, j + s, k] - sign * (x[c] - x[beside[c, 2 + s]])
                 most = max(fastest[c], fastest[beside[c, 2 + s]])
                 v[i, j + s, k] = min(max(value, -most), most)
+                if ring_y and (j + s) % ny == 0:
+                    v[i, 0, k] = v[i, ny, k] = v[i, j + s, k]
             if kz[i, j, k + s] != 1 and (s == 0 or beside[c, 5] == n):
                 value = w[i, j, k + s] - sign * (x[c] - x[beside[c, 4 + s]])
                 most = max(fastest[c], fastest[beside[c, 4 + s]])

@@ -21,7 +21,7 @@ COARSEST_SWEEPS = 16
 
 @njit(cache=True, inline="always")
 def level_view(buffer, offset, shape):
-    """The array (2, planes, plane) of one level in a buffer of all; shape: rows, planes, half, wet planes."""
+    """The array (2, planes, plane) of one level in a buffer of all; shape: rows, planes, half, wet planes, nx."""
     plane = shape[0] * shape[2]
     return buffer[offset : offset + 2 * shape[1] * plane].reshape((2, shape[1], plane))
 
@@ -60,16 +60,18 @@ def _half_sweep_py(colour, cx, cy, cz, inverse, x, b, odd, half, wet):
             out[n] = t[n] * iv[n]
 
 
-def _first_red_py(inverse, x, b, wet):
-    """The first half sweep from x = 0 needs no neighbours."""
+def _first_red_py(inverse, x, b, wet, ring):
+    """The first half sweep from x = 0 needs no neighbours; black cells are cleared if some may neighbour each other."""
     for kk in prange(1, wet):
         k = np.int64(kk)
         bb, iv, out = b[0, k], inverse[0, k], x[0, k]
         for n in range(len(out)):
             out[n] = bb[n] * iv[n]
+        if ring[0] or ring[1]:
+            x[1, k] = 0.0
 
 
-def _restrict_py(cx, cy, cz, diagonal, x, b, odd, half, wet, coarse, coarse_half):
+def _restrict_py(cx, cy, cz, diagonal, x, b, odd, half, wet, nx, coarse, coarse_half):
     """Residual of the red cells, summed over the children of each coarse cell."""
     rows, coarse_rows = x.shape[2] // half, coarse.shape[2] // coarse_half
     for kk in prange(1, coarse.shape[1] - 1):
@@ -83,7 +85,8 @@ def _restrict_py(cx, cy, cz, diagonal, x, b, odd, half, wet, coarse, coarse_half
                 t[n] -= d[n] * xx[n]
             neighbours(cx, cy, cz, x, odd, 0, p, half, t, np.float32(1.0))
             for q in range(1, rows - 1):
-                row, part = total[(q + 1) // 2, (p + q) % 2 :], t[(q - 1) * half : q * half]
+                late, begin = (p + q) % 2, (q - 1) * half
+                row, part = total[(q + 1) // 2, late:], t[begin : begin + (nx - late) // 2 + 1]
                 for m in range(len(part)):
                     row[m] += part[m]
         for j in range(1, coarse_rows - 1):
@@ -126,8 +129,32 @@ _prolong_serial = njit(cache=True)(_prolong_py)
 
 
 @njit(cache=True)
-def cycle(cx, cy, cz, inverse, diagonal, x, b, odd, offset, shape, odd_offset):
-    """One V-cycle from x = 0 on the right-hand side that level 0 of b holds; the answer is level 0 of x."""
+def join(x, shape, ring):
+    """On a level, padding of periodic axes (ring: x, y) takes the values of the other end."""
+    if not (ring[0] or ring[1]):
+        return
+    rows, half, wet, nx = shape[0], shape[2], shape[3], shape[4]
+    ny = rows - 2
+    for k in range(1, wet):
+        if ring[0]:
+            for j in range(1, rows - 1):
+                at = j * half
+                x[(j + k) % 2, k, at] = x[(nx + j + k) % 2, k, at + nx // 2]
+                x[(nx + 1 + j + k) % 2, k, at + (nx + 1) // 2] = x[(1 + j + k) % 2, k, at]
+        if ring[1]:
+            for colour in range(2):
+                same = (colour + ny) % 2
+                x[colour, k, :half] = x[same, k, ny * half : (ny + 1) * half]
+                x[colour, k, (ny + 1) * half :] = x[same, k, half : 2 * half]
+
+
+@njit(cache=True)
+def cycle(cx, cy, cz, inverse, diagonal, x, b, odd, offset, shape, odd_offset, ring):
+    """One V-cycle from x = 0 on the right-hand side that level 0 of b holds; the answer is level 0 of x.
+
+    ring: whether x and y are periodic. Where an odd number of cells makes the two ends alike in colour, their half
+    sweep takes each other's old values.
+    """
     levels = len(shape)
     for n in range(levels - 1):
         o, s = offset[n], shape[n]
@@ -138,17 +165,25 @@ def cycle(cx, cy, cz, inverse, diagonal, x, b, odd, offset, shape, odd_offset):
         below = level_view(b, offset[n + 1], shape[n + 1])
         half, wet = s[2], s[3]
         if xx.size > SMALL:
-            _first_red(iv, xx, bb, wet)
+            _first_red(iv, xx, bb, wet, ring)
+            join(xx, s, ring)
             _half_sweep(1, ax, ay, az, iv, xx, bb, mask, half, wet)
+            join(xx, s, ring)
             _half_sweep(0, ax, ay, az, iv, xx, bb, mask, half, wet)
+            join(xx, s, ring)
             _half_sweep(1, ax, ay, az, iv, xx, bb, mask, half, wet)
-            _restrict(ax, ay, az, dd, xx, bb, mask, half, wet, below, shape[n + 1, 2])
+            join(xx, s, ring)
+            _restrict(ax, ay, az, dd, xx, bb, mask, half, wet, s[4], below, shape[n + 1, 2])
         else:
-            _first_red_serial(iv, xx, bb, wet)
+            _first_red_serial(iv, xx, bb, wet, ring)
+            join(xx, s, ring)
             _half_sweep_serial(1, ax, ay, az, iv, xx, bb, mask, half, wet)
+            join(xx, s, ring)
             _half_sweep_serial(0, ax, ay, az, iv, xx, bb, mask, half, wet)
+            join(xx, s, ring)
             _half_sweep_serial(1, ax, ay, az, iv, xx, bb, mask, half, wet)
-            _restrict_serial(ax, ay, az, dd, xx, bb, mask, half, wet, below, shape[n + 1, 2])
+            join(xx, s, ring)
+            _restrict_serial(ax, ay, az, dd, xx, bb, mask, half, wet, s[4], below, shape[n + 1, 2])
     for n in range(levels - 1, -1, -1):
         o, s = offset[n], shape[n]
         ax, ay, az = level_view(cx, o, s), level_view(cy, o, s), level_view(cz, o, s)
@@ -161,11 +196,16 @@ def cycle(cx, cy, cz, inverse, diagonal, x, b, odd, offset, shape, odd_offset):
             for sweep in range(4 * COARSEST_SWEEPS):
                 turn = sweep if sweep < 2 * COARSEST_SWEEPS else sweep + 1
                 _half_sweep_serial(turn % 2, ax, ay, az, iv, xx, bb, mask, half, wet)
+                join(xx, s, ring)
         elif xx.size > SMALL:
             _prolong(xx, half, wet, level_view(x, offset[n + 1], shape[n + 1]), shape[n + 1, 2])
+            join(xx, s, ring)
             for sweep in range(4):
                 _half_sweep(1 - sweep % 2, ax, ay, az, iv, xx, bb, mask, half, wet)
+                join(xx, s, ring)
         else:
             _prolong_serial(xx, half, wet, level_view(x, offset[n + 1], shape[n + 1]), shape[n + 1, 2])
+            join(xx, s, ring)
             for sweep in range(4):
                 _half_sweep_serial(1 - sweep % 2, ax, ay, az, iv, xx, bb, mask, half, wet)
+                join(xx, s, ring)

@@ -15,6 +15,7 @@ from numba import njit, prange
 
 from vitruvian.water.boundary import Boundary
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, widen
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult
 from vitruvian.water.volume import one_sided, plane_fraction
@@ -40,7 +41,10 @@ def water_energy(tank: Tank, state: WaterState, boundary: Boundary | None = None
     h, g = tank.cell, -tank.gravity[2]
     wet, lift = np.ones(tank.shape), np.zeros(tank.shape)
     if tank.free_surface:
-        _water(state.phi, h, wet, lift)
+        phi = widen(tank, state.phi, 1)
+        wet, lift = np.empty(phi.shape), np.zeros(phi.shape)
+        _water(phi, h, wet, lift)
+        wet, lift = narrow(tank, wet, 1), narrow(tank, lift, 1)
     opened = (None, None, None) if boundary is None else (boundary.open_x, boundary.open_y, boundary.open_z)
     if boundary is not None:
         wet, lift = wet * boundary.volume, lift * boundary.volume
@@ -49,6 +53,10 @@ def water_energy(tank: Tank, state: WaterState, boundary: Boundary | None = None
     for axis, (f, part) in enumerate(zip((state.u, state.v, state.w), opened)):
         width = [(1, 1) if a == axis else (0, 0) for a in range(3)]
         padded = np.pad(wet, width)
+        if axis in tank.wrapped:  # the last face is the first: its other half is counted there
+            padded = np.moveaxis(padded, axis, 0)
+            padded[0], padded[-1] = padded[-2], -padded[-2]
+            padded = np.moveaxis(padded, 0, axis)
         about = 0.5 * (np.take(padded, range(f.shape[axis]), axis) + np.take(padded, range(1, f.shape[axis] + 1), axis))
         kinetic += 0.5 * mass * float((about * (1.0 if part is None else (part > 0.0)) * f**2).sum())
     z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h

@@ -16,6 +16,7 @@ from numba import njit, prange
 
 from vitruvian.water.air import remove_divergence
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, widen
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.state import WaterState
 
@@ -34,19 +35,27 @@ def extrapolate_velocity(
 ) -> None:
     """Extend the projected velocity in place; `diagonal` is that of the pressure system (positive in wet cells)."""
     sides = tank.open_sides()
-    flow = (state.u, state.v, state.w)
-    masks = []
+    margin = layers + 1
+    phi = widen(tank, state.phi, margin)
+    if tank.wrapped:
+        diagonal = np.pad(widen(tank, diagonal[1:-1, 1:-1, 1:-1], margin), 1)
+    masks, flow = [], []
     most = STEEPEST * float(np.sqrt(-tank.gravity[2] * tank.cell))
-    for axis, (f, opened) in enumerate(zip(flow, (boundary.open_x, boundary.open_y, boundary.open_z))):
+    opens = (boundary.open_x, boundary.open_y, boundary.open_z)
+    for axis, (given, opened) in enumerate(zip((state.u, state.v, state.w), opens)):
+        f = widen(tank, given, margin)
         known = np.empty(f.shape, np.uint8)
-        _known(axis, opened, diagonal, known, f, sides[2 * axis], sides[2 * axis + 1])
+        _known(axis, widen(tank, opened, margin), diagonal, known, f, sides[2 * axis], sides[2 * axis + 1])
         count = np.zeros(f.shape[0], np.int64)
         edge = np.empty((f.shape[0], f.shape[1] * f.shape[2]), np.int32)
         _edge(known, count, edge)
-        _extend(f, state.phi, tank.cell, most, known, count, edge, layers)
-        masks.append(known)
+        _extend(f, phi, tank.cell, most, known, count, edge, layers)
+        masks.append(narrow(tank, known, margin))
+        flow.append(narrow(tank, f, margin))
     if tank.free_surface:
-        remove_divergence(state.phi, AIR * tank.cell, (masks[0], masks[1], masks[2]), flow)
+        marks, extended = (masks[0], masks[1], masks[2]), (flow[0], flow[1], flow[2])
+        remove_divergence(state.phi, AIR * tank.cell, marks, extended, tank.wrapped)
+    state.u, state.v, state.w = flow
 
 
 @njit(cache=True, parallel=True)

@@ -1,4 +1,4 @@
-"""Water at rest: what a tank holds at time 0, with bodies in it."""
+"""What a tank holds at time 0, with bodies in it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.water import particles as pls
 from vitruvian.water.bodies import Mechanism
-from vitruvian.water.distance import BAND, redistance
+from vitruvian.water.distance import BAND
+from vitruvian.water.levelset import make_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import open_boundary
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import check_apart, rasterise
 from vitruvian.water.state import WaterState
+from vitruvian.water.stream import stream
 from vitruvian.water.volume import water_volume
 
 Array = np.ndarray
@@ -29,7 +31,9 @@ def fill(
     mechanism: Mechanism | None = None,
     body: Any = None,
 ) -> WaterState:
-    """Water at rest: below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank)."""
+    """Water below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank): at rest, or
+    with the stream of an inflow.
+    """
     nx, ny, nz = tank.shape
     h = tank.cell
     if level is not None and tank.free_surface and not tank.closed and abs(level - tank.rest_level) > 1e-9 * h:
@@ -52,11 +56,13 @@ def fill(
     if tank.free_surface:
         if not (phi < 0.0).any():
             raise InputError("water: the tank is empty; raise the level")
-        phi = redistance(phi, h)
+        phi = make_distance(tank, phi)
     state = WaterState(
         np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
         np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),
     )  # fmt: skip
+    for f, speed in zip((state.u, state.v, state.w), stream(tank, state)):
+        f[:] = speed
     boundary = open_boundary(tank)
     if mechanism is not None:
         boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.cycle import SMALL, cycle, level_view, neighbours
+from vitruvian.water.cycle import SMALL, cycle, join, level_view, neighbours
 from vitruvian.water.split import add_couplings, smooth, subtract_near
 
 
@@ -18,13 +18,15 @@ def gradients(
     cx, cy, cz, inverse, diagonal, z, r, odd, offset, shape, odd_offset, x, p, y, goal, limit,
     index, link, rows, mobility, pocket_index, pocket,
     slot, joined, one, two, amount, near, near_start, near_place, near_amount, near_diagonal, near_inverse,
+    ring,
 ):  # fmt: skip
     """Conjugate gradients for (A + G S G^T) x = r from x = 0, until max |r| <= goal; returns turns, or -1 if a value
     is not a number.
 
     r, overwritten by the residual, is level 0 of the right-hand sides of the cycle, whose answer is level 0 of z.
     index, link, rows: place, link and g_c of the cells beside bodies; pocket_index, pocket: place and number of cells
-    whose pressure is free up to a constant. The last line of arguments: further pieces of cells (`split.Split`).
+    whose pressure is free up to a constant. The next line of arguments: further pieces of cells (`split.Split`). ring:
+    whether x and y are periodic.
     """
     s = shape[0]
     half, wet = s[2], s[3]
@@ -52,7 +54,7 @@ def gradients(
             subtract_near(r, z, near, near_start, near_place, near_amount, near_diagonal)
             for n in range(len(slot)):
                 r[joined[n]] += r[slot[n]]
-        cycle(cx, cy, cz, inverse, diagonal, z, r, odd, offset, shape, odd_offset)
+        cycle(cx, cy, cz, inverse, diagonal, z, r, odd, offset, shape, odd_offset, ring)
         if len(slot):
             for n in range(len(near)):
                 r[near[n]] = saved[n]
@@ -74,11 +76,13 @@ def gradients(
         beta = np.float32(new / old if turn else 0.0)
         if big:
             _direction(pp, zz, beta, wet)
+            join(pp, s, ring)
             _apply(ax, ay, az, dd, pp, yy, mask, half, wet, partial)
         else:
             _direction_serial(pp, zz, beta, wet)
+            join(pp, s, ring)
             _apply_serial(ax, ay, az, dd, pp, yy, mask, half, wet, partial)
-        curvature = _total(partial) + couple(p, y, index, link, rows, mobility)
+        curvature = _total(partial) - _clear_ends(pp, yy, s, ring) + couple(p, y, index, link, rows, mobility)
         curvature += add_couplings(p, y, one, two, amount)
         remove_means(y, pocket_index, pocket)
         if curvature <= 0.0:
@@ -92,6 +96,23 @@ def gradients(
         if partial.max() <= goal:
             return turn + 1
     return limit
+
+
+@njit(cache=True)
+def _clear_ends(p, y, shape, ring):
+    """Set y to 0 in the padding of a periodic x axis; returns what the padding had of p . y."""
+    if not ring[0]:
+        return 0.0
+    rows, half, wet, nx = shape[0], shape[2], shape[3], shape[4]
+    total = 0.0
+    for k in range(1, wet):
+        for j in range(1, rows - 1):
+            for i in (0, nx + 1):
+                colour, at = (i + j + k) % 2, j * half + i // 2
+                total += np.float64(p[colour, k, at]) * np.float64(y[colour, k, at])
+                y[colour, k, at] = 0.0
+            y[0, k, (j + 1) * half - 1] = y[1, k, (j + 1) * half - 1] = 0.0  # whose next is the first of another row
+    return total
 
 
 @njit(cache=True)

@@ -15,6 +15,7 @@ from numba import njit
 
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
+from vitruvian.water.periodic import corner, fold, widen
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.volume import volume_and_area, water_volume
 
@@ -48,9 +49,13 @@ def raise_surface(tank: Tank, state: WaterState, points: Array, volumes: Array) 
     with it. Whether each found surface enough about it, (n,); those that did not change nothing.
     """
     h = tank.cell
-    rise = np.zeros(tank.shape)
+    margin = int(np.ceil(SPREAD))
+    phi = widen(tank, state.phi, margin)
+    rise = np.zeros(phi.shape)
     taken = np.zeros(len(points), bool)
-    _raise(state.phi, points, volumes / h**3, h, rise, taken)
+    points = points - corner(tank, np.zeros(3), margin) / h
+    _raise(phi, points, volumes / h**3, h, rise, taken)
+    rise = fold(tank, rise, margin)
     state.phi -= rise
     shift_markers(tank, state, -rise)
     return taken

@@ -32,9 +32,10 @@ class Tank:
     boundaries: dict[str, str] = field(
         default_factory=dict
     )  # side -> "wall" (free slip) or "open"; default wall, no lid
+    periodic: str = ""  # axes along which the tank repeats itself: "x", "y" or "xy"; none unless told
     inflow: dict[str, float] = field(default_factory=dict)  # side -> speed [m/s] of water that comes in there
-    rest_level: float = 0.0  # height [m] of the calm surface beyond open sides and in new cells of a moving window
-    sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open side; 0 for none
+    rest_level: float = 0.0  # height [m] of the calm surface beyond open and inflow sides and in new cells of a window
+    sponge: float = 0.0  # thickness [m] of the wave-absorbing layer inside each open or inflow side; 0 for none
     courant: float = 1.0  # cells that the fastest flow may cross in a sub-step
     largest_substep: float = 0.02  # [s]
     advection: str = "maccormack"  # or "semi-lagrangian"
@@ -76,11 +77,14 @@ class Tank:
                 raise InputError(f"tank: unknown side '{side}'; known: {', '.join(SIDES)}")
             if kind not in BOUNDARIES:
                 raise InputError(f"tank: side {side} is '{kind}'; known: {', '.join(BOUNDARIES)}")
+        if self.periodic not in ("", "x", "y", "xy"):
+            raise InputError(f"tank: periodic is '', 'x', 'y' or 'xy', not {self.periodic!r}")
+        for side in SIDES:
+            if side[0] in self.periodic and (side in self.boundaries or side in self.inflow):
+                raise InputError(f"tank: side {side} is periodic and can be nothing else as well")
         for side, speed in self.inflow.items():
             if side not in SIDES[:4] or side in self.boundaries or not 0.0 < speed < np.inf:
                 raise InputError(f"tank: inflow of {speed} m/s at '{side}'; it takes a speed above 0 at an x or y side")
-        if self.inflow and self.free_surface:
-            raise InputError("tank: inflow is for full tanks (free_surface=False)")
         if self.inflow and "open" not in [self.boundary(side) for side in SIDES[:4]]:
             raise InputError("tank: inflow needs an open side that lets as much out")
         if self.advection not in ("maccormack", "semi-lagrangian"):
@@ -116,13 +120,22 @@ class Tank:
         """No water can leave or enter."""
         return not self.inflow and all(kind == "wall" for side, kind in self.boundaries.items() if side != "z+")
 
+    @property
+    def wrapped(self) -> tuple[int, ...]:
+        """Axes along which the tank is periodic."""
+        return tuple("xyz".index(letter) for letter in self.periodic)
+
     def open_sides(self) -> np.ndarray:
-        """1 where a side is open, 2 where water comes in, 0 where it is a wall, in the order of `SIDES`; shape (6,)."""
-        kinds = {"wall": 0, "open": 1}
+        """1 where a side is open, 2 where water comes in, 3 where it is periodic, 0 where it is a wall, in the order of
+        `SIDES`; shape (6,).
+        """
+        kinds = {"wall": 0, "open": 1, "periodic": 3}
         return np.array([2 if s in self.inflow else kinds[self.boundary(s)] for s in SIDES], dtype=np.int64)
 
     def boundary(self, side: str) -> str:
         """What a side is; a tank with a free surface has no lid unless it is given one."""
+        if side[0] in self.periodic:
+            return "periodic"
         return self.boundaries.get(side, "open" if side == "z+" and self.free_surface else "wall")
 
     def centres(self, origin: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -39,6 +39,7 @@ class System:
     cz: Array
     diagonal: Array
     top: Array  # one past the highest padded k that takes part, per column; shape (nx + 2, ny + 2)
+    wrapped: tuple[int, ...] = ()  # axes along which the first cell follows the last; c[1] couples the two
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Hierarchy:
     diagonal: Array
     inverse: Array  # 1 / diagonal, 0 where a cell takes no part
     odd: Array  # 1 for rows whose cells are shifted, for even and odd planes, shape (2, plane) for each level
-    shape: Array  # ny + 2, nz + 2, cells of one colour in a row, one past the highest wet plane; shape (levels, 4)
+    shape: Array  # ny + 2, nz + 2, cells of one colour in a row, one past the highest wet plane, nx; (levels, 5)
     offset: Array  # where each level begins, shape (levels + 1,)
     odd_offset: Array
 
@@ -71,7 +72,7 @@ def build_hierarchy(system: System) -> Hierarchy:
     sizes = [np.array(system.cx.shape) - 2]
     while sizes[-1].max() >= 4:
         sizes.append((sizes[-1] + 1) // 2)
-    shape = np.array([[n[1] + 2, n[2] + 2, (n[0] + 4) // 2 + 1, n[2] + 1] for n in sizes], np.int64)
+    shape = np.array([[n[1] + 2, n[2] + 2, (n[0] + 4) // 2 + 1, n[2] + 1, n[0]] for n in sizes], np.int64)
     offset = np.concatenate([[0], np.cumsum(2 * shape[:, 0] * shape[:, 1] * shape[:, 2])])
     rows = [np.tile(np.repeat(np.arange(s[0]) % 2, s[2]), 2) for s in shape]
     odd = np.concatenate([np.where(np.arange(len(r)) < len(r) // 2, r, 1 - r) for r in rows]).astype(np.float32)
@@ -85,6 +86,7 @@ def build_hierarchy(system: System) -> Hierarchy:
             coarse = tuple(np.zeros(tuple(sizes[n] + 2), np.float32) for _ in range(4))
             (_coarsen if fine[0].size > SMALL else _coarsen_serial)(*fine, *coarse)
             fine = coarse
+            join_ends(System(coarse[0], coarse[1], coarse[2], coarse[3], system.top, system.wrapped))
             wet = min(wet // 2 + 1, int(shape[n, 3]))
         shape[n, 3] = wet
         split = [_level(a, out, n) for a in (cx, cy, cz, diagonal, inverse)]
@@ -125,6 +127,7 @@ def solve(
     pocket_plain, pocket_split, pocket = _pocket_cells(pockets, x.shape, half)
     pieces = _pieces(split, x.shape, half)
     slot = np.zeros(0, np.int64) if split is None else split.slot[split.slot >= 0]
+    ring = np.array([0 in s.wrapped, 1 in s.wrapped])
     done = 0
     worst = before = np.inf
     for _ in range(MOST_ROUNDS):
@@ -132,6 +135,7 @@ def solve(
         flat = right.reshape(-1)
         saved = flat[plain]
         couple(x.reshape(-1), flat, plain, link, rows, -mobility)
+        _fill_ends(x, s.wrapped)
         (_residual if x.size > SMALL else _residual_serial)(s.cx, s.cy, s.cz, s.diagonal, s.top, x, right, r, partial)
         worst = float(partial.max())
         if split is not None:
@@ -152,7 +156,7 @@ def solve(
         b[pieces[0]] = r.reshape(-1)[slot] / worst
         turns = gradients(
             h.cx, h.cy, h.cz, h.inverse, h.diagonal, z, b, h.odd, h.offset, h.shape, h.odd_offset, d, p, y,
-            goal, limit - done, coupled, link, rows, mobility, pocket_split, pocket, *pieces,
+            goal, limit - done, coupled, link, rows, mobility, pocket_split, pocket, *(*pieces, ring),
         )  # fmt: skip
         if turns < 0:
             return done, float("nan")
@@ -162,9 +166,28 @@ def solve(
     return done, worst / scale
 
 
+def join_ends(system: System) -> None:
+    """Along periodic axes the coupling of the last cell with the first is known beyond the last as well, in place. A
+    single cell is its own neighbour, which its diagonal does without.
+    """
+    for axis in system.wrapped:
+        c = np.moveaxis((system.cx, system.cy)[axis], axis, 0)
+        if len(c) == 3:
+            np.moveaxis(system.diagonal, axis, 0)[1] -= 2.0 * c[1]
+            c[1] = 0.0
+        c[-1] = c[1]
+
+
+def _fill_ends(x: Array, wrapped: tuple[int, ...]) -> None:
+    """Padding of periodic axes takes the values of the other end, in place."""
+    for axis in wrapped:
+        line = np.moveaxis(x, axis, 0)
+        line[0], line[-1] = line[-2], line[1]
+
+
 def _level(buffer: Array, h: Hierarchy, n: int) -> Array:
     """One level as (2, planes, rows, half)."""
-    rows, planes, half, _ = (int(v) for v in h.shape[n])
+    rows, planes, half = (int(v) for v in h.shape[n, :3])
     return buffer[h.offset[n] : h.offset[n + 1]].reshape(2, planes, rows, half)
 
 

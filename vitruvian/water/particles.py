@@ -14,7 +14,9 @@ from numba import njit, prange
 
 from vitruvian.water.interpolate import gradient, linear, linear_beyond, sample_linear, to_cells, velocity
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import bring_back, corner, passed, widen
 from vitruvian.water.state import WaterState
+from vitruvian.water.stream import stream
 
 Array = np.ndarray
 SMALLEST = 0.1  # radius of a particle in cells (Enright et al. 2002)
@@ -31,7 +33,11 @@ def move_particles(tank: Tank, state: WaterState, dt: float, psi: Array | None) 
     if len(state.markers):
         keep = np.empty(len(state.markers), np.bool_)
         state.markers = state.markers.copy()
-        _carry(state.markers, state.origin, tank.cell, state.u, state.v, state.w, dt / tank.cell, keep)
+        margin = passed(tank, state, dt) + 2
+        u, v, w = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
+        low, along = corner(tank, state.origin, margin), stream(tank, state)
+        _carry(state.markers, low, tank.cell, u, v, w, dt / tank.cell, along, keep)
+        state.markers = bring_back(tank, state, state.markers)
         if psi is not None:
             distance = np.empty(len(keep))
             sample_linear(psi, to_cells(state.markers, state.origin, tank.cell), 0.0, distance)
@@ -44,7 +50,8 @@ def correct_surface(tank: Tank, state: WaterState) -> None:
     value = marker_values(tank, state)
     wrong = np.flatnonzero(value * state.marker_side <= -state.marker_radius)
     if len(wrong):
-        points = to_cells(state.markers[wrong], state.origin, tank.cell)
+        points, of = _with_images(tank, to_cells(state.markers[wrong], state.origin, tank.cell))
+        wrong = wrong[of]
         _mend(state.phi, points, state.marker_side[wrong], state.marker_radius[wrong], tank.cell)
 
 
@@ -59,7 +66,7 @@ def adjust_radii(tank: Tank, state: WaterState) -> None:
 def marker_values(tank: Tank, state: WaterState) -> Array:
     """phi [m] at the markers, shape (n,)."""
     value = np.empty(len(state.markers))
-    _sample(state.phi, state.markers, state.origin, tank.cell, value)
+    _sample(widen(tank, state.phi, 1), state.markers, corner(tank, state.origin, 1), tank.cell, value)
     return value
 
 
@@ -68,7 +75,10 @@ def shift_markers(tank: Tank, state: WaterState, shift: Array) -> None:
     for an error.
     """
     if len(state.markers):
-        _shift(state.markers, state.phi, state.origin, tank.cell, shift)
+        if shift.shape == tank.shape:
+            shift = widen(tank, shift, 2)
+        _shift(state.markers, widen(tank, state.phi, 2), corner(tank, state.origin, 2), tank.cell, shift)
+        state.markers = bring_back(tank, state, state.markers)
 
 
 def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
@@ -78,9 +88,7 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
     h = tank.cell
     if len(state.markers):
         points = to_cells(state.markers, state.origin, h)
-        value = np.empty(len(points))
-        sample_linear(state.phi, points, 0.5, value)
-        own = value * state.marker_side
+        own = marker_values(tank, state) * state.marker_side
         keep = own < (REACH + 1.0) * h
         # where the flow converges markers pile up; a cell needs no more than it is given
         surplus = np.zeros(len(points), bool)
@@ -106,13 +114,28 @@ def reseed(tank: Tank, state: WaterState, opened: Array | None = None) -> None:
     state.rng[1] += 1
     new = cells + rng.random(cells.shape)
     value = np.empty(len(new))
-    sample_linear(state.phi, new, 0.5, value)
+    _sample(widen(tank, state.phi, 1), new * h + state.origin, corner(tank, state.origin, 1), h, value)
     good = (np.abs(value) < REACH * h) & (value != 0.0)
     new, value = new[good], value[good]
     state.markers = np.concatenate([state.markers, new * h + state.origin])
     state.marker_side = np.concatenate([state.marker_side, np.sign(value).astype(np.int8)])
     radius = np.clip(np.abs(value), SMALLEST * h, largest_radius(tank.particles) * h)
     state.marker_radius = np.concatenate([state.marker_radius, radius])
+
+
+def _with_images(tank: Tank, points: Array) -> tuple[Array, Array]:
+    """Points (in cells, (n, 3)) with copies of those within a cell of a periodic side beyond the other one, and the
+    number of the point that each is.
+    """
+    of = np.arange(len(points))
+    for axis in tank.wrapped:
+        n = tank.shape[axis]
+        place = points[:, axis]
+        near = np.concatenate([np.flatnonzero(place < 1.0), np.flatnonzero(place > n - 1.0)])
+        more = points[near]
+        more[:, axis] += np.where(more[:, axis] < 1.0, n, -n)
+        points, of = np.concatenate([points, more]), np.concatenate([of, of[near]])
+    return points, of
 
 
 def keep_markers(state: WaterState, keep: Array) -> None:
@@ -124,14 +147,14 @@ def keep_markers(state: WaterState, keep: Array) -> None:
 
 
 @njit(cache=True, parallel=True)
-def _carry(markers, origin, h, u, v, w, courant, keep):
+def _carry(markers, origin, h, u, v, w, courant, along, keep):
     """Move markers [m] with the flow, second order; `keep` tells which are still on the grid."""
     nx, ny, nz = u.shape[0] - 1, v.shape[1] - 1, w.shape[2] - 1
     for n in prange(markers.shape[0]):
         x, y, z = (markers[n, 0] - origin[0]) / h, (markers[n, 1] - origin[1]) / h, (markers[n, 2] - origin[2]) / h
         a, b, c = velocity(u, v, w, x, y, z)
         s = 0.5 * courant
-        a, b, c = velocity(u, v, w, x + s * a, y + s * b, z + s * c)
+        a, b, c = velocity(u, v, w, x + s * (a - along[0]), y + s * (b - along[1]), z + s * (c - along[2]))
         x, y, z = x + courant * a, y + courant * b, z + courant * c
         keep[n] = 0.0 < x < nx and 0.0 < y < ny and 0.0 < z < nz
         markers[n, 0], markers[n, 1], markers[n, 2] = x * h + origin[0], y * h + origin[1], z * h + origin[2]

@@ -151,6 +151,9 @@ def _spread(cx, cy, cz, label, stack, size, mark):
             else:
                 open_ = cz[i, j, k + 1]
                 c += 1
+            # a coupling beyond the last cell is that of a periodic axis
+            a = label.shape[0] - 2 if a == 0 else (1 if a == label.shape[0] - 1 else a)
+            b = label.shape[1] - 2 if b == 0 else (1 if b == label.shape[1] - 1 else b)
             if open_ > 0.0 and label[a, b, c] == 0:
                 label[a, b, c] = mark
                 stack[size, 0], stack[size, 1], stack[size, 2] = a, b, c

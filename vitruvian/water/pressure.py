@@ -27,7 +27,7 @@ from vitruvian.errors import Diverged
 from vitruvian.water.boundary import Boundary, open_boundary
 from vitruvian.water.ghost import share, theta
 from vitruvian.water.model import Tank
-from vitruvian.water.multigrid import Coupling, System, solve
+from vitruvian.water.multigrid import Coupling, System, join_ends, solve
 from vitruvian.water.pockets import find_pockets
 from vitruvian.water.split import add_pieces, finish_velocity
 from vitruvian.water.state import WaterState
@@ -66,7 +66,7 @@ def project(
     h, rho = tank.cell, tank.density
     shape = tuple(n + 2 for n in tank.shape)
     cx, cy, cz, diagonal, right, x = (np.zeros(shape) for _ in range(6))
-    system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64))
+    system = System(cx, cy, cz, diagonal, np.ones(shape[:2], np.int64), tank.wrapped)
     scale = dt / (rho * h)
     x[1:-1, 1:-1, 1:-1] = state.pressure * scale
     outside = _outside_pressure(tank, state, dt)
@@ -75,6 +75,7 @@ def project(
         state.phi, b.open_x, b.open_y, b.open_z, b.body_x, b.body_y, b.body_z, state.u, state.v, state.w,
         tank.open_sides(), outside, system.cx, system.cy, system.cz, system.diagonal, system.top, right, x,
     )  # fmt: skip
+    join_ends(system)
     split = add_pieces(
         b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x, tank.gravity[2] * dt
     )
@@ -82,7 +83,7 @@ def project(
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
     if split is not None and pockets is not None:
-        split.join(pockets)
+        split.join(pockets, system.diagonal)
     cells = b.cells + 1
     place = cells if split is None else split.places(b, cells, shape)
     # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield;
@@ -91,7 +92,8 @@ def project(
     if pockets is not None and tank.free_surface:
         felt = pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
     if mobility is not None and b.links and np.any(mobility):
-        active = felt & (system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0)
+        alive = system.diagonal[tuple(cells.T)] > 0.0 if split is None else split.alive(system.diagonal, place)
+        active = felt & alive
         coupling = Coupling(place[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
     else:
         felt[:] = True
@@ -146,6 +148,14 @@ def _outside_pressure(tank: Tank, state: WaterState, dt: float) -> Array:
 
 
 @njit(cache=True, inline="always")
+def _beside(i, n, side):
+    """Places of the cells before and after cell i of n; -1 beyond a side that is not periodic (3)."""
+    low = i - 1 if i > 0 else (n - 1 if side == 3 else -1)
+    high = i + 1 if i < n - 1 else (0 if side == 3 else -1)
+    return low, high
+
+
+@njit(cache=True, inline="always")
 def _flux(opened, flow, body, wall):
     """Through a face; the swept part of a closed one belongs to the body on both sides, so it counts for every cell."""
     return 0.0 if wall else opened * flow + (1.0 - opened) * body
@@ -167,30 +177,32 @@ def _build(phi, ox, oy, oz, bx, by, bz, u, v, w, sides, outside, cx, cy, cz, dia
                 d = 0.0
                 known = 0.0
                 a = ox[i, j, k]
-                if i > 0:
-                    d += share(a, p, phi[i - 1, j, k])
-                    if phi[i - 1, j, k] < 0.0:
+                low, high = _beside(i, nx, sides[0])
+                if low >= 0:
+                    d += share(a, p, phi[low, j, k])
+                    if phi[low, j, k] < 0.0:
                         cx[i + 1, j + 1, k + 1] = a
                 elif sides[0] == 1:
                     d += a
                     known += a * outside[k]
                 a = ox[i + 1, j, k]
-                if i < nx - 1:
-                    d += share(a, p, phi[i + 1, j, k])
+                if high >= 0:
+                    d += share(a, p, phi[high, j, k])
                 elif sides[1] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j, k]
-                if j > 0:
-                    d += share(a, p, phi[i, j - 1, k])
-                    if phi[i, j - 1, k] < 0.0:
+                low, high = _beside(j, ny, sides[2])
+                if low >= 0:
+                    d += share(a, p, phi[i, low, k])
+                    if phi[i, low, k] < 0.0:
                         cy[i + 1, j + 1, k + 1] = a
                 elif sides[2] == 1:
                     d += a
                     known += a * outside[k]
                 a = oy[i, j + 1, k]
-                if j < ny - 1:
-                    d += share(a, p, phi[i, j + 1, k])
+                if high >= 0:
+                    d += share(a, p, phi[i, high, k])
                 elif sides[3] == 1:
                     d += a
                     known += a * outside[k]
@@ -232,7 +244,10 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
         for j in range(ny):
             for k in range(nz):
                 if ox[i, j, k] > 0.0:
-                    if i == 0 or i == nx:
+                    low, here = i - 1, i
+                    if sides[0] == 3:
+                        low, here = (i - 1) % nx, i % nx
+                    if (i == 0 or i == nx) and sides[0] != 3:
                         c = 0 if i == 0 else nx - 1
                         side = 0 if i == 0 else 1
                         if sides[side] == 0:
@@ -240,14 +255,19 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         elif sides[side] == 1 and diagonal[c + 1, j + 1, k + 1] > 0.0:
                             jump = outside[k] - x[c + 1, j + 1, k + 1]
                             u[i, j, k] -= -jump if i == 0 else jump
-                    elif diagonal[i, j + 1, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
-                        u[i, j, k] -= _jump(phi[i - 1, j, k], phi[i, j, k], x[i, j + 1, k + 1], x[i + 1, j + 1, k + 1])
+                    elif diagonal[low + 1, j + 1, k + 1] > 0.0 or diagonal[here + 1, j + 1, k + 1] > 0.0:
+                        u[i, j, k] -= _jump(
+                            phi[low, j, k], phi[here, j, k], x[low + 1, j + 1, k + 1], x[here + 1, j + 1, k + 1]
+                        )
         if i == nx:
             continue
         for j in range(ny + 1):
             for k in range(nz):
                 if oy[i, j, k] > 0.0:
-                    if j == 0 or j == ny:
+                    south, north = j - 1, j
+                    if sides[2] == 3:
+                        south, north = (j - 1) % ny, j % ny
+                    if (j == 0 or j == ny) and sides[2] != 3:
                         c = 0 if j == 0 else ny - 1
                         side = 2 if j == 0 else 3
                         if sides[side] == 0:
@@ -255,8 +275,10 @@ def _update(phi, ox, oy, oz, diagonal, x, sides, outside, u, v, w):
                         elif sides[side] == 1 and diagonal[i + 1, c + 1, k + 1] > 0.0:
                             jump = outside[k] - x[i + 1, c + 1, k + 1]
                             v[i, j, k] -= -jump if j == 0 else jump
-                    elif diagonal[i + 1, j, k + 1] > 0.0 or diagonal[i + 1, j + 1, k + 1] > 0.0:
-                        v[i, j, k] -= _jump(phi[i, j - 1, k], phi[i, j, k], x[i + 1, j, k + 1], x[i + 1, j + 1, k + 1])
+                    elif diagonal[i + 1, south + 1, k + 1] > 0.0 or diagonal[i + 1, north + 1, k + 1] > 0.0:
+                        v[i, j, k] -= _jump(
+                            phi[i, south, k], phi[i, north, k], x[i + 1, south + 1, k + 1], x[i + 1, north + 1, k + 1]
+                        )
         for j in range(ny):
             for k in range(nz + 1):
                 if oz[i, j, k] > 0.0:

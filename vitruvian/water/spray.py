@@ -18,6 +18,7 @@ from vitruvian.water.interpolate import sample_linear, sample_velocity, to_cells
 from vitruvian.water.keep import missing_volume, raise_surface
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import keep_markers, marker_values
+from vitruvian.water.periodic import bring_back, corner, narrow, widen
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -35,12 +36,14 @@ def fly(tank: Tank, state: WaterState, dt: float) -> None:
     g = np.asarray(tank.gravity)
     state.spray = state.spray + dt * state.spray_velocity + 0.5 * dt * dt * g
     state.spray_velocity = state.spray_velocity + dt * g
+    state.spray = bring_back(tank, state, state.spray)
     low = state.origin + 0.05 * tank.cell
     high = state.origin + np.asarray(tank.size) - 0.05 * tank.cell
-    opened = tank.open_sides().reshape(3, 2).astype(bool)
+    opened = np.isin(tank.open_sides(), (1, 2)).reshape(3, 2)
     above = (state.spray[:, 2] > high[2]) & opened[2, 1]
     beyond = np.stack([state.spray < low, state.spray > high], axis=2)
     beyond[:, 2, 1] &= not opened[2, 1]
+    beyond[:, list(tank.wrapped)] = False
     gone = np.any(beyond & (opened | above[:, None, None]), axis=(1, 2))
     if gone.any():
         lost = float(state.spray_volume[gone].sum())
@@ -69,7 +72,8 @@ def release(tank: Tank, state: WaterState, opened: Array) -> None:
         volume = min(volume, max(0.0, missing_volume(tank, state, opened)) / count)
     if count and volume > 0.0:
         speed = np.empty((count, 3))
-        sample_velocity(state.u, state.v, state.w, to_cells(state.markers[away], state.origin, h), speed)
+        u, v, w = (widen(tank, f, 1) for f in (state.u, state.v, state.w))
+        sample_velocity(u, v, w, to_cells(state.markers[away], corner(tank, state.origin, 1), h), speed)
         state.spray = np.concatenate([state.spray, state.markers[away]])
         state.spray_velocity = np.concatenate([state.spray_velocity, speed])
         state.spray_volume = np.concatenate([state.spray_volume, np.full(count, volume)])
@@ -87,7 +91,7 @@ def rejoin(tank: Tank, state: WaterState, psi: Array | None = None) -> None:
     h = tank.cell
     points = to_cells(state.spray, state.origin, h)
     value = np.empty(len(points))
-    sample_linear(state.phi, points, 0.5, value)
+    sample_linear(widen(tank, state.phi, 1), to_cells(state.spray, corner(tank, state.origin, 1), h), 0.5, value)
     back = value < TOUCH * h
     if psi is not None:
         distance = np.empty(len(points))
@@ -120,7 +124,19 @@ def _in_pockets(tank: Tank, state: WaterState) -> Array:
     # the layer above all water is open air; where water reaches the rim, the largest region is
     outside = int(regions[0, 0, -1]) if high <= tank.shape[2] else int(np.bincount(regions.ravel())[1:].argmax()) + 1
     near = air
-    near[:, :, low:high] = regions == outside
-    near = binary_dilation(near, np.ones((3, 3, 3), bool))
+    near[:, :, low:high] = np.isin(regions, _joined(tank, regions, outside))
+    near = narrow(tank, binary_dilation(widen(tank, near, 1), np.ones((3, 3, 3), bool)), 1)
     cells = np.clip(to_cells(state.markers, state.origin, tank.cell).astype(np.int64), 0, np.asarray(tank.shape) - 1)
     return ~near[cells[:, 0], cells[:, 1], cells[:, 2]]
+
+
+def _joined(tank: Tank, regions: Array, first: int) -> list[int]:
+    """Numbers of the regions that are one with region `first` across periodic sides."""
+    found, count = {first}, 0
+    while len(found) > count:
+        count = len(found)
+        for axis in tank.wrapped:
+            ends = np.take(regions, (0, -1), axis).swapaxes(0, axis).reshape(2, -1)
+            touching = np.isin(ends, list(found)).any(axis=0) & ends.all(axis=0)
+            found |= {int(n) for n in ends[:, touching].ravel()}
+    return sorted(found)

@@ -20,6 +20,7 @@ from numba import njit, prange
 
 from vitruvian.errors import InputError
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, widen
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.state import WaterState
 
@@ -46,18 +47,21 @@ def diffuse_velocity(tank: Tank, state: WaterState, boundary: Boundary, dt: floa
     links = (boundary.link_x, boundary.link_y, boundary.link_z)
     opened = (boundary.open_x, boundary.open_y, boundary.open_z)
     mass = tank.density * h**3
+    phi = widen(tank, state.phi, 2)  # one cell for each half of Heun's method
     for axis, name in enumerate("uvw"):
         f = getattr(state, name)
         distance = _face_distance(boundary.psi, axis, f.shape)
+        far, body = widen(tank, distance, 2), widen(tank, bodies[axis], 2)
         for _ in range(steps):
+            f = widen(tank, f, 2)
             drag1, drag2 = np.zeros_like(f), np.zeros_like(f)
             rate1, rate2 = np.zeros_like(f), np.zeros_like(f)
-            _rate(f, axis, state.phi, distance, bodies[axis], rate1, drag1)
+            _rate(f, axis, phi, far, body, rate1, drag1)
             middle = f + number / steps * rate1
-            _rate(middle, axis, state.phi, distance, bodies[axis], rate2, drag2)
-            f = f + 0.5 * number / steps * (rate1 + rate2)
+            _rate(middle, axis, phi, far, body, rate2, drag2)
+            f = narrow(tank, f + 0.5 * number / steps * (rate1 + rate2), 2)
             if boundary.links:
-                drag = 0.5 * number / steps * mass * (drag1 + drag2)
+                drag = narrow(tank, 0.5 * number / steps * mass * (drag1 + drag2), 2)
                 _collect(drag, axis, links[axis], boundary.origins, state.origin, h, impulses)
         if boundary.psi is not None:
             held = (distance <= 0.0) & (opened[axis] > 0.0)

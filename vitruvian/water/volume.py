@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.water.model import Tank
+from vitruvian.water.periodic import narrow, widen
 
 Array = np.ndarray
 STEP = 0.05  # cells by which the surface is shifted to measure its area
@@ -13,6 +14,7 @@ STEP = 0.05  # cells by which the surface is shifted to measure its area
 
 def water_volume(tank: Tank, phi: Array, opened: Array) -> float:
     """Volume of water [m^3]; `opened` is the open part of each cell."""
+    phi, opened = _with_ends(tank, phi, opened)
     partial = np.zeros(phi.shape[0])
     _volume(phi, opened, tank.cell, partial)
     return float(partial.sum()) * tank.cell**3
@@ -20,13 +22,24 @@ def water_volume(tank: Tank, phi: Array, opened: Array) -> float:
 
 def water_parts(tank: Tank, phi: Array) -> Array:
     """Part of each cell that is water, bodies left out of account; shape of the tank."""
+    phi = widen(tank, phi, 1)
     out = np.empty(phi.shape)
     _parts(phi, tank.cell, out)
-    return out
+    return narrow(tank, out, 1)
+
+
+def side_water(tank: Tank, phi: Array, side: int) -> Array:
+    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: that of the cell."""
+    axis, far = divmod(side, 2)
+    near = np.take(phi, (-2, -1) if far else (0, 1), axis)
+    out = np.empty(near.shape)
+    _parts(near, tank.cell, out)
+    return np.take(out, -1 if far else 0, axis)
 
 
 def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
     """Volume of water [m^3], and area of its surface [m^2] as the rate at which that changes when phi is shifted."""
+    phi, opened = _with_ends(tank, phi, opened)
     partial = np.zeros((phi.shape[0], 3))
     _volumes(phi, opened, tank.cell, STEP, partial)
     volume, more, less = partial.sum(axis=0) * tank.cell**3
@@ -36,6 +49,13 @@ def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float
 def surface_area(tank: Tank, phi: Array, opened: Array) -> float:
     """Area of the surface [m^2]."""
     return volume_and_area(tank, phi, opened)[1]
+
+
+def _with_ends(tank: Tank, phi: Array, opened: Array) -> tuple[Array, Array]:
+    """Both with the cells beyond periodic sides, of which nothing is open and so nothing is counted."""
+    if not tank.wrapped:
+        return phi, opened
+    return widen(tank, phi, 1), np.pad(opened, [(1, 1) if a in tank.wrapped else (0, 0) for a in range(3)])
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
     cells = np.asarray(cells, np.int64)
     if np.any(np.abs(cells) >= np.asarray(tank.shape)):
         raise InputError(f"water: the window was asked to jump by {cells.tolist()} cells, farther than its own size")
+    if any(cells[axis] for axis in tank.wrapped):
+        raise InputError(f"water: a window does not move along a periodic axis ({tank.periodic})")
     h = tank.cell
     state.origin = state.origin + cells * h
     z = state.origin[2] + (np.arange(tank.shape[2]) + 0.5) * h
@@ -108,6 +110,21 @@ def check_reached(tank: Tank, origin: Array, name: str, vertices: Array) -> None
             raise InputError(
                 f"{name}: lies wholly outside the water, {gap:.3g} m beyond its {side} side; move the window after it "
                 "(follow), make the tank larger, or leave the body out"
+            )
+
+
+def check_seam(tank: Tank, origin: Array, name: str, vertices: Array) -> None:
+    """Raise an error that names the body if its vertices [m] (n, 3) come within a cell of a periodic side: bodies are
+    not carried over to the other one.
+
+    origin: lowest corner of the grid now [m], shape (3,).
+    """
+    low, high = np.asarray(origin) + tank.cell, np.asarray(origin) + np.asarray(tank.size) - tank.cell
+    for axis in tank.wrapped:
+        if vertices[:, axis].min() < low[axis] or vertices[:, axis].max() > high[axis]:
+            raise InputError(
+                f"{name}: comes within a cell of the tank's periodic {'xyz'[axis]} sides, which no body may cross; "
+                "make the tank longer there"
             )
 
 
