@@ -1,4 +1,4 @@
-"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
+"""The command line: `vitruvian scenes | run | sweep | track | laugh | view | render | export | info | verify | bench |
 prepare | train`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import looking, preparing, proving, running, sweeping, tracking, training
+from vitruvian.cli import laughing, looking, preparing, proving, running, sweeping, tracking, training
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -100,6 +100,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     running.run,
     sweeping.sweep,
     tracking.track,
+    laughing.laugh,
     looking.view,
     looking.render,
     looking.export,

@@ -33,7 +33,7 @@ class Behave:
         return self.controls(self.behaviour.at(time))
 
     def controls(self, values: dict[str, float]) -> Controls:
-        """Those of group values."""
+        """Those of group values; where calls overlap, a muscle is fully active at most."""
         t = self.trunk
         excitation, elements = np.zeros(self._muscles), np.zeros(t.cavities.n_elements)
         excitation[t.external] = values.get("external intercostals", 0.0)
@@ -42,6 +42,8 @@ class Behave:
             chosen = self._chosen.get(group)
             if chosen is not None and chosen.any():
                 elements[chosen] += value
+        np.minimum(elements, 1.0, out=elements)
+        np.minimum(excitation, 1.0, out=excitation)
         bend = np.radians([values.get("spine", 0.0), values.get("clavicles", 0.0)])
-        open_ = 1.0 - values.get("closure", 0.0)
+        open_ = max(0.0, 1.0 - values.get("closure", 0.0))
         return Controls(excitation=excitation, breath=BreathDrive(elements, open_, bend))
