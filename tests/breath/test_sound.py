@@ -63,3 +63,22 @@ def test_files(tmp_path):
         for name, said in (("empty.wav", "empty"), ("text.wav", "not a sound file"), ("none.wav", "no sound file")):
             with pytest.raises(InputError, match=said):
                 read_sound(tmp_path / name)
+
+
+def test_a_film_carries_its_sound(tmp_path):
+    import subprocess
+
+    import imageio_ffmpeg
+
+    from vitruvian.view.film import encoder
+
+    write_sound(tmp_path / "a.wav", synthesised(4), RATE)
+    for sound, wanted in ((None, False), ((tmp_path / "a.wav", 0.3), True)):
+        with encoder(tmp_path / "a.mp4", (64, 48), 25.0, sound) as add:
+            for k in range(40):
+                add(np.full((48, 64, 3), 5 * k, np.uint8))
+        said = subprocess.run(
+            [imageio_ffmpeg.get_ffmpeg_exe(), "-i", str(tmp_path / "a.mp4")], capture_output=True, text=True
+        ).stderr
+        assert "Video: h264" in said
+        assert ("Audio: aac" in said) == wanted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,7 @@ def laugh(
 
     found = laughter(*read_sound(sound))
     remark(f"{len(found.calls)} calls in {len(found.bouts)} bouts; finding their muscles")
-    settings = {"file": str(sound), "intensity": intensity, "breath": breath}
+    settings: dict[str, Any] = {"file": str(sound), "intensity": intensity, "breath": breath}
     usual = {name: int(scene.parameters[name].default) for name in ("calls", "steps")}
     fit = fitted(str(sound), usual["calls"], usual["steps"], intensity, breath)
     if behaviour is not None:
@@ -47,6 +47,8 @@ def laugh(
     if json:
         print_json({"out": str(film), "metrics": metrics})
     else:
-        remark(f"correlation {metrics.get('pressure_correlation', 0.0):.3f}, {metrics['seconds_per_call']:.1f} s a call")
+        remark(
+            f"correlation {metrics.get('pressure_correlation', 0.0):.3f}, {metrics['seconds_per_call']:.1f} s a call"
+        )
         print(film)
     return 0

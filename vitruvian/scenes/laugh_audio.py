@@ -29,9 +29,7 @@ MADE = 16_000.0  # [1/s] of the synthesised sound
 
 def build(parameters: Mapping[str, Any]) -> World:
     steps = int(parameters["steps"])
-    fit = fitted(
-        parameters["file"], int(parameters["calls"]), steps, parameters["intensity"], parameters["breath"]
-    )
+    fit = fitted(parameters["file"], int(parameters["calls"]), steps, parameters["intensity"], parameters["breath"])
 
     def wanted(now: Any) -> float:
         return float(np.interp(now.time, fit.time, fit.wanted, left=0.0, right=0.0))

@@ -25,7 +25,7 @@ Array = np.ndarray
 VOICED = 0.75  # closure of the glottis
 LEAD = 1.2  # [s] before the sound begins, to breathe in
 DEPTH = 0.10  # activation of the diaphragm for that
-ROUNDS = 5  # of least squares
+ROUNDS = 4  # of least squares
 LOW = np.array([0.0, -0.1, 2.5, 0.0, 0.0, -0.1, 2.5])
 HIGH = np.array([1.0, 0.12, 9.0, 1.0, 0.3, 0.12, 9.0])
 SCALE = np.array([0.2, 0.03, 1.0, 0.3, 0.05, 0.03, 1.0])
@@ -69,8 +69,9 @@ def fit_laughter(
     for bout in sound.bouts:
         curves += _breath_in(before, bout[0].start + lead, depth)
         start, end = bout[0].start + lead, bout[-1].end + lead
-        curves.append(Curve("closure", "keys", VOICED, start=start - 0.05, end=end + 0.15,
-                            keys=((0.0, 0.0), (0.05, 1.0), (end - start + 0.1, 1.0), (end - start + 0.2, 0.0))))  # fmt: skip
+        span = end - start
+        keys = ((0.0, 0.0), (0.05, 1.0), (span + 0.1, 1.0), (span + 0.2, 0.0))
+        curves.append(Curve("closure", "keys", VOICED, start=start - 0.05, end=end + 0.15, keys=keys))
         before = end + 0.15
     state = torso.start(np.random.default_rng(0))
     at, errors, wanted, simulated = 0, [], [], []
@@ -95,7 +96,7 @@ def fit_laughter(
             progress(number + 1, len(calls))
     took = (perf_counter() - began) / len(calls)
     behaviour = Behaviour(
-        "laughter", tuple([*curves, *_body(calls, lead)]), f"Laughter of {len(calls)} calls, from a sound",
+        "laughter", (*curves, *_body(calls, lead)), f"Laughter of {len(calls)} calls, from a sound",
         {"lead": (lead,), "calls": tuple(c.start + lead for c in calls)},
     )  # fmt: skip
     time = step * np.arange(1, len(wanted) + 1)
@@ -112,7 +113,9 @@ def _breath_in(since: float, until: float, depth: float) -> list[Curve]:
     keys = ((0.0, 0.0), (0.75 * span, 1.0), (0.85 * span, 1.0), (span + 0.1, 0.0))
     return [
         Curve("diaphragm", "keys", depth, start=start, end=until + 0.1, keys=keys, smooth=True),
-        Curve("external intercostals", "keys", min(1.0, 4.0 * depth), start=start, end=until + 0.1, keys=keys, smooth=True),
+        Curve(
+            "external intercostals", "keys", min(1.0, 4.0 * depth), start=start, end=until + 0.1, keys=keys, smooth=True
+        ),
     ]
 
 
@@ -132,9 +135,9 @@ def _curves(p: Array, call: Call, lead: float) -> list[Curve]:
     wave = {"shape": "wave", "period": 1.0 / p[2], "start": start, "end": start + 1.0 / p[2]}
     other = {"shape": "wave", "period": 1.0 / p[6], "start": breath, "end": breath + 1.0 / p[6]}
     return [
-        Curve("abdomen", amplitude=float(p[0]), **wave),  # type: ignore[arg-type]
-        Curve("internal intercostals", amplitude=float(p[3]), **wave),  # type: ignore[arg-type]
-        Curve("diaphragm", amplitude=float(p[4]), **other),  # type: ignore[arg-type]
+        Curve("abdomen", amplitude=float(p[0]), **wave),
+        Curve("internal intercostals", amplitude=float(p[3]), **wave),
+        Curve("diaphragm", amplitude=float(p[4]), **other),
     ]
 
 

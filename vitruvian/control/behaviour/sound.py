@@ -10,6 +10,7 @@ pressure of a loud call is what the lungs shall do.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +101,7 @@ def _bouts(time: Array, level: Array, peaks: Array) -> list[tuple[Call, ...]]:
             groups.append([int(p)])
     out = []
     for group in groups:
-        cuts = [a + int(np.argmin(level[a:b])) for a, b in zip(group[:-1], group[1:])]
+        cuts = [a + int(np.argmin(level[a:b])) for a, b in itertools.pairwise(group)]
         reach = int(0.16 * RATE)
         first, last = max(0, group[0] - reach), min(len(level) - 1, group[-1] + reach)
         edges = [first, *cuts, last]
@@ -123,7 +124,7 @@ def _not_laughter(bout: tuple[Call, ...], level: Array) -> str:
     if np.mean((gaps >= GAPS[0]) & (gaps <= GAPS[1])) < 0.9:
         return "pauses between calls are too long or too short"
     at = [int(c.peak * RATE) for c in bout]
-    valleys = [1.0 - level[a:b].min() / min(level[a], level[b]) for a, b in zip(at[:-1], at[1:])]
+    valleys = [1.0 - level[a:b].min() / min(level[a], level[b]) for a, b in itertools.pairwise(at)]
     if np.median(valleys) < DEPTH:
         return "the sound does not fall off between calls, as in speech or music"
     return ""
