@@ -46,6 +46,7 @@ from vitruvian.verify._body_contact import (
     a_jumper_flies_a_parabola,
     a_push_is_balanced,
     a_squat_needs_no_hand,
+    books_of_a_fall_close,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
     falling_upright_stays_out_of_the_ground,
@@ -53,6 +54,7 @@ from vitruvian.verify._body_contact import (
     lying_stays_out_of_the_ground,
     neutral_angles_lie_within_their_range,
     steps_of_contact_are_booked,
+    what_the_step_loses_halves_with_it,
 )
 from vitruvian.verify._body_paths import (
     moment_arms_lie_in_published_bands,
@@ -69,6 +71,7 @@ __all__ = [
     "a_jumper_flies_a_parabola",
     "a_push_is_balanced",
     "a_squat_needs_no_hand",
+    "books_of_a_fall_close",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
     "falling_upright_stays_out_of_the_ground",
@@ -87,6 +90,7 @@ __all__ = [
     "prime_movers_keep_their_sign",
     "raised_arm_pulls_down_by_60_newton_metres",
     "steps_of_contact_are_booked",
+    "what_the_step_loses_halves_with_it",
 ]
 
 Array = np.ndarray
