@@ -43,6 +43,12 @@ MOMENTS: dict[str, list[str]] = {
     "swim-compare": ["--camera", "lanes"],
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
+    "breathe": ["--at", "1.2", "--camera", "half"],
+    "laugh": ["--at", "2.0", "--camera", "half"],
+    "cough": ["--at", "1.5", "--camera", "side"],
+    "sneeze": ["--at", "3.5", "--camera", "side"],
+    "paradox": ["--at", "5.2", "--camera", "front"],
+    "belly-drop": ["--at", "0.44", "--camera", "side"],
 }
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {
