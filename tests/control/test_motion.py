@@ -88,7 +88,7 @@ def test_feet_stay_planted_when_the_pelvis_sinks(body):
     [
         ("[[key]]\ntime = 0\npose = { elbwo = 3 }", "key 1: unknown joint 'elbwo'; did you mean elbow"),
         ("[[key]]\ntime = 0\npose = { elbow = [1, 2] }", "'elbow' needs 1 finite number"),
-        ("[[key]]\ntime = 0\npose = { elbow = 'bent' }", "'elbow' needs 1 number"),
+        ("[[key]]\ntime = 0\npose = { elbow = 'bent' }", "'elbow' needs 1 finite number"),
         ("[[key]]\npose = { elbow = 3 }", "key 1 needs 'time'"),
         ("[[key]]\ntime = 0", "key 1 needs 'time' and 'pose'"),
         ("[[key]]\ntime = 'now'\npose = {}", "key 1 needs a number of seconds as 'time', got 'now'"),

@@ -237,7 +237,7 @@ def test_files_that_are_missing_or_no_toml_are_told(tmp_path):
     with pytest.raises(InputError, match="no stroke file"):
         load_stroke(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("angles = [")
-    with pytest.raises(InputError, match="stroke 'bad'"):
+    with pytest.raises(InputError, match=r"stroke file 'bad\.toml'"):
         load_stroke(tmp_path / "bad.toml")
     with pytest.raises(InputError, match="did you mean crawl"):
         load_stroke("crwal")
@@ -280,3 +280,26 @@ def _written(folder: Path, text: str) -> Path:
     path = folder / "own.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bytes(range(256)),
+        '[angles]\n"knee flexion" = [5, 30, 50, 10]\n'.encode("utf-16"),
+        b"a = " + b"[" * 5000 + b"]" * 5000,
+        b'[angles]\n"knee flexion" = [' + b"5, " * 200_000 + b"5]\n",
+        b'[angles]\n"knee flexion" = [0, true, 20, 10]\n',
+        b'[angles]\n"knee flexion" = [0, 1e300, 20, 10]\n',
+        b'[angles]\n"knee flexion" = [[1, 2], [3]]\n',
+        b'[angles]\n"knee flexion" = 1' + b"0" * 5000,
+    ],
+    ids=["binary", "utf-16", "deep", "many", "true", "huge", "nested", "digits"],
+)
+def test_a_stroke_file_made_to_harm_is_one_line(tmp_path, content):
+    file = tmp_path / "bad.toml"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="bad") as caught:
+        load_stroke(file)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400

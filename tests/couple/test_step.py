@@ -19,7 +19,7 @@ from vitruvian.couple import (
 )
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder, energy, integrate, joints, mass_matrix
+from vitruvian.skeleton import Inertia, SkeletonBuilder, beyond_range, energy, integrate, joints, mass_matrix
 
 H = 0.002
 
@@ -120,7 +120,7 @@ def test_a_body_that_moves_loses_and_gains_what_its_book_says(body):
         left.append(abs(energy(body.skeleton, q, v).total - start - sum(book.work.values())))
     assert abs(book.work["drive"]) > 1.0
     assert left[1] < 0.65 * left[0]
-    assert left[1] < 0.12 * abs(book.work["drive"])
+    assert left[1] < 0.15 * abs(book.work["drive"])
 
 
 def test_an_account_that_was_not_opened_is_not_kept(body):
@@ -161,3 +161,22 @@ def test_cartilages_take_by_their_damping_and_never_give(body):
     links = BoneLinks(step)
     assert links.work(step.assemble(q, v, H, [links]), np.zeros_like(v), v) < 0.0
     assert links.work(step.assemble(q, 0.0 * v, H, [links]), np.zeros_like(v), 0.0 * v) == 0.0
+
+
+def test_firm_stops_of_a_ball_joint_hold_at_ten_milliseconds():
+    """Stops act on the rotation vector, whose rate is not the angular velocity: half a turn from neutral the wrong
+    stiffness drives the joint apart."""
+    bones, rod = SkeletonBuilder((0.0, 0.0, 0.0)), Inertia.box(3.0, (0.05, 0.05, 0.6), (0.0, 0.0, -0.3))
+    bones.add_bone("post", joint=joints.Fixed(), inertia=rod)
+    low, high, k = np.radians([-90.0, -85.0, -130.0]), np.radians([70.0, 95.0, 40.0]), np.full(3, 3000.0)
+    stops = {"limits": (low, high), "limit_stiffness": k, "limit_damping": 0.01 * k}
+    bones.add_bone("arm", parent="post", joint=joints.Ball(), inertia=rod, damping=np.full(3, 0.5), **stops)
+    s = bones.build()
+    step, rng = BoneStep(s), np.random.default_rng(0)
+    for _ in range(30):
+        q, v = integrate(s, s.neutral_q(), rng.uniform(low, high)), 4.0 * rng.normal(size=3)
+        fast = np.linalg.norm(v)
+        for _ in range(60):
+            q, v = step.solve(step.assemble(q, v, 1.0 / 96.0))
+            assert np.linalg.norm(v) < 4.0 * fast  # it may turn about its thin axis faster than across
+            assert np.degrees(beyond_range(s, q)).max() < 3.0

@@ -139,7 +139,7 @@ def test_the_drawn_path_lies_outside_the_cylinder_and_has_the_hard_length():
     curve = path_curves(model, poses)
     assert len(curve) == model.curve_offsets[-1]
     off = np.linalg.norm((curve - poses[1, :3, 3] - poses[1, :3, :3] @ [0, 0, -0.4])[:, 1:], axis=1)
-    assert off.min() > 0.05 - 1e-9
+    assert off.min() > 0.05 - 1e-5  # an end at twice the radius makes it give way by 0.01 %
     drawn = np.linalg.norm(np.diff(curve, axis=0), axis=1).sum()
     assert drawn == pytest.approx(lengths(model, poses)[0], abs=3e-4)
 
@@ -155,3 +155,33 @@ def test_cylinders_that_cannot_be_are_named():
             built(FEMUR_TO_SHANK, [cylinder])
     with pytest.raises(InputError, match="one cylinder only"):
         built(FEMUR_TO_SHANK, [BEHIND, BEHIND])
+
+
+@pytest.mark.parametrize("slips", [False, True])
+def test_no_arm_jumps_where_a_path_passes_the_axis_or_an_end_comes_near_it(slips):
+    """A line swept over the cylinder to its wrong side, with an end that dips below the radius on the way."""
+    cylinder = Cylinder(0, "thigh", (0.0, 0.0, -0.4), (1, 0, 0), (0, 1, 0), 0.025, slips)
+    path = [("thigh", (0.01, -0.02, -0.33)), ("shank", (-0.01, 0.022, -0.012))]
+    s, model = built(path, [cylinder])
+    arms = []
+    for knee in np.radians(np.arange(-160.0, 160.0, 0.5)):
+        q = posed(s, np.zeros(3), knee)
+        arms.append(moment_arms(model, *world_twists(s, q))[1].dense()[0])
+    assert np.abs(np.diff(arms, axis=0)).max() < 6e-3  # [m] in half a degree; a hard rule jumps by 20 to 45 mm
+    off = [differences(s, model, posed(s, np.zeros(3), k)) for k in np.radians(np.arange(-160.0, 160.0, 10.0))]
+    assert np.array(arms)[::20] == pytest.approx(np.array(off), abs=5e-8)
+
+
+def test_a_muscle_that_slips_is_straight_once_its_line_clears_the_cylinder_on_the_wrong_side():
+    path = [("thigh", (0.0, -0.04, -0.3)), ("shank", (0.0, -0.04, -0.1))]
+    held, slipped, bare = (
+        built(path, cylinders)
+        for cylinders in (
+            [Cylinder(0, "thigh", (0, 0, -0.4), (-1, 0, 0), (0, 1, 0), 0.03)],
+            [Cylinder(0, "thigh", (0, 0, -0.4), (-1, 0, 0), (0, 1, 0), 0.03, slips=True)],
+            (),
+        )
+    )
+    found = [lengths(model, bone_poses(s, posed(s, np.zeros(3), 0.0)))[0] for s, model in (held, slipped, bare)]
+    assert found[1] == found[2]
+    assert found[0] > found[2] + 0.02

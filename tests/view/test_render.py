@@ -109,3 +109,9 @@ def test_full_disk_is_a_clear_failure(demo, tmp_path):
 def test_stage_without_anything_still_gives_a_picture(tmp_path):
     out = render_picture(one_frame(Stage(), Frame()), tmp_path / "x.png", size=SMALL)
     assert Image.open(out).size == SMALL
+
+
+def test_a_film_of_few_frames_over_ages_is_refused():
+    with pytest.raises(InputError, match="fewer frames per second"):
+        film_frames(np.array([0.0, 0.1, 1e5]))
+    assert len(film_frames(np.array([0.0, 50.0, 100.0]), 1.0)[1]) == 101

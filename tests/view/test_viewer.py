@@ -12,7 +12,7 @@ import pytest
 from vitruvian.errors import InputError
 from vitruvian.view import LiveView, MemoryRecording, one_frame, serve, serve_model
 from vitruvian.view.camera import FIELD_OF_VIEW
-from vitruvian.view.server import start_server
+from vitruvian.view.server import start_server, welcome
 from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage
 
 
@@ -51,6 +51,39 @@ def test_page_is_served_on_this_machine_only_and_stdout_stays_clean(demo, show, 
     said = capsys.readouterr()
     assert said.out == ""
     assert viewer.page.url in said.err
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "good"),
+    [
+        ("127.0.0.1:8080", None, True),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080", True),
+        ("localhost:9000", "http://localhost:9000", True),
+        ("[::1]:8080", "http://[::1]:8080", True),
+        ("127.0.0.1:8080", "http://evil.example", False),
+        ("127.0.0.1:8080", "http://127.0.0.1:8081", False),
+        ("127.0.0.1:8080", "null", False),
+        ("evil.example:8080", "http://evil.example:8080", False),
+        ("evil.example:8080", None, False),
+    ],
+)
+def test_only_pages_of_this_server_may_ask(host, origin, good):
+    assert welcome([host], [origin] if origin else []) == good
+
+
+def test_a_foreign_page_cannot_read_the_viewer(demo, show):
+    import viser
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    viewer = show(demo.demo(2))
+    address = viewer.page.url.replace("http", "ws")
+    how = {"subprotocols": [f"viser-v{viser.__version__}"], "max_size": None}
+    with connect(address, origin=viewer.page.url, **how) as page:
+        assert len(page.recv(timeout=20)) > 0
+    for origin in ("http://evil.example", "null"):
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(address, origin=origin, **how)
 
 
 def test_busy_port_gives_way_to_the_next_and_says_so(capsys):

@@ -5,8 +5,18 @@ import pytest
 
 from vitruvian.mesh import box, cylinder, sphere
 from vitruvian.spatial import exp_so3
-from vitruvian.water import RigidBodies, RigidBody, Tank, fill, project, rasterise, set_body_velocity, step
-from vitruvian.water.boundary import face_masses
+from vitruvian.water import (
+    RigidBodies,
+    RigidBody,
+    Tank,
+    fill,
+    open_boundary,
+    project,
+    rasterise,
+    set_body_velocity,
+    step,
+)
+from vitruvian.water.boundary import Pieces, face_masses
 
 DISC = 8.0 / 3.0  # added mass of a thin disc over rho a^3
 
@@ -95,3 +105,26 @@ def test_a_ball_of_three_cells_has_half_its_mass_of_water_whatever_its_place():
         found.append(push / bodies.bodies[0].mass)
     assert found == pytest.approx([0.5] * 4, rel=0.06)
     assert np.ptp(found) < 0.03
+
+
+def test_a_cells_own_piece_that_is_shut_in_takes_no_part():
+    """All that a cell is open by belongs to its further piece; what walls push into its own one has no answer."""
+    tank = Tank((8, 8, 8), 1.0)
+    water = fill(tank, level=6.3)
+    water.w[:] = -0.1
+    b = open_boundary(tank)
+    for axis, opened in enumerate((b.open_x, b.open_y, b.open_z)):
+        for up in range(2):
+            at = [4, 4, 3]
+            at[axis] += up
+            opened[tuple(at)] = 0.0
+    b.open_x[4, 4, 3] = 0.5
+    b.body_y[4, 4, 3] = 1.0
+    face = np.array([[0, 4, 4, 3]])
+    b.pieces = Pieces(
+        np.array([[4, 4, 3]]), face, np.array([[-1, 0]]), np.array([0.5]), np.ones(1), np.zeros((0, 3), int)
+    )
+    b.long_faces, b.long_open, b.lengths, b.pair_face = face, np.zeros(1), np.ones(1), np.zeros(1, np.int64)
+    done = project(tank, water, b, 0.01)
+    assert done.residual < 1e-6
+    assert done.scaled_pressure[5, 5, 4] == 0.0

@@ -62,6 +62,16 @@ def some(rng, *shape):
     return rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, shape)
 
 
+def places(rng, *shape):
+    """Positions of every size that a recording holds."""
+    return rng.uniform(-1.0, 1.0, shape) * 10.0 ** rng.integers(-30, 6, shape)
+
+
+def poses(rng, n):
+    turns = rng.normal(size=(n, 4))
+    return np.concatenate([places(rng, n, 3), turns / np.linalg.norm(turns, axis=1)[:, None]], axis=1)
+
+
 def frame_of(stage, rng):
     surfaces, lines = {}, {}
     for surface in stage.surfaces:
@@ -69,13 +79,13 @@ def frame_of(stage, rng):
         faces = (
             None if surface.faces is not None else rng.integers(0, max(n, 1), (int(rng.integers(0, 4)) * (n > 0), 3))
         )
-        surfaces[surface.name] = SurfaceFrame(some(rng, n, 3), faces, some(rng, n) if surface.value else None)
+        surfaces[surface.name] = SurfaceFrame(places(rng, n, 3), faces, some(rng, n) if surface.value else None)
     for line in stage.lines:
         values = some(rng, len(line.radius)) if line.value else None
-        lines[line.name] = LinesFrame(some(rng, line.offsets[-1], 3), values)
+        lines[line.name] = LinesFrame(places(rng, line.offsets[-1], 3), values)
     signals = {s.name: some(rng, len(s.components)) if s.components else float(some(rng)) for s in stage.signals}
-    clouds = {p.name: some(rng, int(rng.integers(0, 5)), 3) for p in stage.points}
-    return Frame(some(rng, len(stage.bodies), 7), signals, surfaces, lines, clouds)
+    clouds = {p.name: places(rng, int(rng.integers(0, 5)), 3) for p in stage.points}
+    return Frame(poses(rng, len(stage.bodies)), signals, surfaces, lines, clouds)
 
 
 def same(read, written):

@@ -247,7 +247,7 @@ def test_a_frame_that_does_not_fit_the_stage_is_refused_by_name(tmp_path):
         bodies=("a",), signals=(Signal("x", "m", components=("u", "v")),), surfaces=(Surface("s", None, layer="skin"),)
     )
     good = {
-        "poses": np.zeros((1, 7)),
+        "poses": np.eye(7)[3:4],
         "signals": {"x": np.zeros(2)},
         "surfaces": {"s": SurfaceFrame(np.zeros((3, 3)), np.array([[0, 1, 2]]))},
     }
@@ -277,3 +277,19 @@ def test_a_stage_that_does_not_fit_itself_is_refused_by_name(tmp_path, stage, pa
     with pytest.raises(InputError, match=part):
         Recorder.create(tmp_path / "r", stage, {"frame_rate": 1.0})
     assert not (tmp_path / "r").exists()
+
+
+def test_a_component_is_found_by_its_name(recorded):
+    recording = Recording.open(recorded)
+    assert np.array_equal(recording["angle.upper"], recording["angle"][:, 0])
+    assert "angle.lower" in recording
+    assert "angle.middle" not in recording
+    with pytest.raises(KeyError, match=r"did you mean .*angle\.upper"):
+        recording["angle.uper"]
+
+
+def test_frames_are_counted_from_the_end_too(recorded):
+    recording = Recording.open(recorded)
+    assert np.array_equal(recording.frame(-1).poses, recording.poses[-1])
+    with pytest.raises(IndexError):
+        recording.frame(len(recording))

@@ -16,6 +16,7 @@ import numpy as np
 from vitruvian.anatomy.architecture import with_digastric, with_fibres
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
+from vitruvian.anatomy.neck import thesis_neck
 from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
@@ -36,7 +37,6 @@ CHOICES = {
     "pelvis": ("free", "fixed"),
     "paths": PATHS,
     "muscles": ("documents", "rigid", "elastic"),
-    "stops": ("firm", "soft"),
 }
 
 
@@ -49,7 +49,6 @@ def human(
     pelvis: str = "free",
     paths: str | None = None,
     muscles: str = "documents",
-    stops: str = "firm",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -58,10 +57,8 @@ def human(
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
-    "elastic": fibre, pennation and such a tendon; stops "soft" give way to courses that go beyond a joint's range, and
-    bear steps of 10 ms in water; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    "elastic": fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
-    given["stops"] = stops
     options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -72,8 +69,10 @@ def upper_body(parameters: str = "corrected", **options: object) -> Body:
 
 
 def neck(parameters: str = "corrected", **options: object) -> Body:
-    """Head and neck on a trunk that stands still."""
+    """Head and neck on a trunk that stands still; muscles "thesis" gives the 72 of Lee's chapter 3 and its bones."""
     kept = ("head_neck", "trunk")
+    if options.get("muscles") == "thesis":
+        return thesis_neck(neck(parameters, **options | {"muscles": "documents"}))
     return _part("neck", parameters, options, lambda b: b.region in kept, lambda b: b.region == "head_neck")
 
 
@@ -126,8 +125,6 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
     options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
     options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
     tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
-    if options.get("stops") == "soft":
-        tables = _soft_stops(tables)
     spline = options["shoulder"] == "spline"
     apart = tables.bones
     if not spline:
@@ -218,7 +215,15 @@ def _muscles(
             local = p.position - kept[base].joint
             points.append((owner, local - under[owner][0] if owner in under else local))
         cylinders = [
-            Cylinder(w.segment, w.bone, tuple(w.centre - kept[w.bone].joint), tuple(w.axis), tuple(w.side), w.radius)
+            Cylinder(
+                w.segment,
+                w.bone,
+                tuple(w.centre - kept[w.bone].joint),
+                tuple(w.axis),
+                tuple(w.side),
+                w.radius,
+                w.slips,
+            )
             for w in m.wraps
         ]
         rows.append((m, points, cylinders))
@@ -304,14 +309,6 @@ def _add_bone(
     )
 
 
-def _soft_stops(tables: Tables) -> Tables:
-    rows = {
-        bone: tuple(replace(c, stop_stiffness=c.soft_stop_stiffness) for c in own)
-        for bone, own in tables.coordinates.items()
-    }
-    return replace(tables, coordinates=rows)
-
-
 def _merge_scapulas(tables: Tables) -> Tables:
     """Clavicle and scapula as one bone under the clavicle's name (Lee 5.1.1)."""
     bones = dict(tables.bones)
@@ -345,7 +342,6 @@ def _second_foot_row(bone: BoneRow, scale: Scale) -> CoordinateRow:
         0.3 * k * scale.time,
         0.0,
         10000.0 * k,
-        200.0 * k,
         True,
         "+ inversion",
     )

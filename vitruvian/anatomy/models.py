@@ -20,6 +20,7 @@ MODELS: dict[str, Callable[[], Body]] = {
     "human-spline": lambda: human(shoulder="spline", knee="spline"),
     "upper-body": upper_body,
     "neck": neck,
+    "neck-thesis": lambda: neck(muscles="thesis"),
     "torso": torso,
     "left-arm": lambda: arm("left"),
     "right-arm": lambda: arm("right"),

@@ -78,7 +78,6 @@ def scaled(tables: Tables, scale: Scale) -> Tables:
                 stiffness=k * c.stiffness,
                 damping=k * scale.time * c.damping,
                 stop_stiffness=k * c.stop_stiffness,
-                soft_stop_stiffness=k * c.soft_stop_stiffness,
             )
             for c in rows
         )

@@ -113,7 +113,7 @@ def add_spline_scapulas(
     )
     k = scale.torque
     rows = tuple(
-        CoordinateRow(bone.name, word, low, high, 10.0 * k, 1.0 * k, 0.0, 300.0 * k, 300.0 * k, True, sense)
+        CoordinateRow(bone.name, word, low, high, 10.0 * k, 1.0 * k, 0.0, 300.0 * k, True, sense)
         for word, (low, high), sense in (("protraction", PROTRACTION, "+ forward"), ("elevation", ELEVATION, "+ up"))
     )
     return _scapula_surface(bone, clavicle, 1.0 if side == "l" else -1.0, scale.length), rows

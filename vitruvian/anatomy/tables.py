@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from importlib.resources import files
 
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.muscle.elements import SPECIFIC_TENSION
 
 Array = np.ndarray
 PARAMETERS = ("corrected", "printed")
@@ -60,6 +62,7 @@ class WrapRow:
     axis: Array  # the path turns about it, right-handed
     side: Array  # from the axis to where the path passes
     radius: float  # [m]
+    slips: bool  # lets go of a line on the wrong side of its axis; else a groove or sheath holds the tendon
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,6 @@ class CoordinateRow:
     damping: float  # [N m s/rad]
     neutral: float  # [rad]
     stop_stiffness: float  # [N m/rad] beyond the range
-    soft_stop_stiffness: float  # [N m/rad] likewise, of soft stops
     driven: bool  # by muscles; else passive (sternum, cartilages)
     positive_sense: str
 
@@ -293,11 +295,8 @@ def _lay_on_bones(muscles: list[dict], points: list[dict]) -> list[dict]:
     """Add the missing muscles to `muscles`; the points of all, moved, dropped and added as path_points.csv says.
 
     A row names a point of the corrected path by its order there; `before` and `after` add a point next to it."""
-    scale = {r["muscle_id"]: r for r in _read("path_strengths.csv")}
-    for r in muscles:
-        if r["muscle_id"] in scale or r["name"] in scale:
-            r["strength"] = scale.get(r["muscle_id"], scale.get(r["name"], r))["strength"]
     muscles += [{**r, "passive": "1"} for r in _read("added_muscles.csv")]
+    _strengths(muscles)
     points = [*points, *_read("added_muscle_points.csv")]
     paths: dict[str, list[dict]] = {}
     for p in points:
@@ -324,6 +323,18 @@ def _lay_on_bones(muscles: list[dict], points: list[dict]) -> list[dict]:
     return [p for path in paths.values() for p in path]
 
 
+def _strengths(muscles: list[dict]) -> None:
+    """Strength factors of path_strengths.csv: as given, or from a published force that lines share by their areas."""
+    for row in _read("path_strengths.csv"):
+        own = [r for r in muscles if fnmatch(r["muscle_id"], row["muscles"]) or r["name"] == row["muscles"]]
+        if not own or bool(row["strength"]) == bool(row["force_N"]):
+            raise InputError(f"path_strengths.csv: {row['muscles']} names no muscle, or not one of strength and force")
+        area = sum(float(r["pcsa_mm2"]) for r in own) * MM**2
+        factor = row["strength"] or str(float(row["force_N"]) / (SPECIFIC_TENSION * area))
+        for r in own:
+            r["strength"] = factor
+
+
 def _wraps(muscles: set[str]) -> dict[str, tuple[WrapRow, ...]]:
     out: dict[str, tuple[WrapRow, ...]] = {}
     for r in _read("wraps.csv"):
@@ -337,6 +348,7 @@ def _wraps(muscles: set[str]) -> dict[str, tuple[WrapRow, ...]]:
             _numbers(r, what, "axis_x", "axis_y", "axis_z"),
             _numbers(r, what, "side_x", "side_y", "side_z"),
             float(_numbers(r, what, "radius_mm")[0]) * MM,
+            r["slips"] == "yes",
         )
         out[r["muscle_id"]] = (*out.get(r["muscle_id"], ()), row)
     return out
@@ -376,10 +388,7 @@ def _coordinates(neutral: float) -> dict[str, tuple[CoordinateRow, ...]]:
     for r in _read("joints.csv"):
         what = f"joint of '{r['bone']}'"
         low, high, zero = np.radians(_numbers(r, what, "low_deg", "high_deg", "neutral_deg"))
-        k, d, stop, soft = _numbers(
-            r, what, "stiffness_Nm_per_rad", "damping_Nms_per_rad", "stop_stiffness_Nm_per_rad",
-            "soft_stop_stiffness_Nm_per_rad",
-        )  # fmt: skip
+        k, d, stop = _numbers(r, what, "stiffness_Nm_per_rad", "damping_Nms_per_rad", "stop_stiffness_Nm_per_rad")
         row = CoordinateRow(
             r["bone"],
             r["coordinate"],
@@ -389,7 +398,6 @@ def _coordinates(neutral: float) -> dict[str, tuple[CoordinateRow, ...]]:
             float(d),
             neutral * float(zero),
             float(stop),
-            float(soft),
             r["kind"] == "driven",
             r["positive_sense"],
         )

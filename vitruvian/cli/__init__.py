@@ -1,5 +1,5 @@
 """The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
-prepare`.
+prepare | train`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import looking, preparing, proving, running, sweeping, tracking
+from vitruvian.cli import looking, preparing, proving, running, sweeping, tracking, training
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -107,6 +107,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     proving.verify,
     proving.bench,
     preparing.prepare,
+    training.train,
 )
 for command in COMMANDS:
     app.command()(telling(command))

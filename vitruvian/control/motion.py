@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -30,11 +30,13 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from vitruvian.anatomy import Body
 from vitruvian.control.poses import pose
 from vitruvian.control.relax import CAGE, PASSIVE, Relaxer
+from vitruvian.control.toml_file import read_toml
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.skeleton import difference, integrate
 
 Array = np.ndarray
-MOST_BYTES = 5_000_000
+MOST_KEYS = 2000  # in a file
+LONGEST = 600.0  # [s] that the keys of a file may span
 
 
 class Motion(Protocol):
@@ -143,26 +145,27 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
 
     relax: ribs, sternum and hyoid follow the spine in each key pose.
     """
-    text, what = _read(source)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{what}: {error}") from None
+    table, what = _read(source)
     keys = table.get("key")
     if not isinstance(keys, list) or not keys or set(table) - {"key", "loop", "about", "ribs", "timing"}:
         raise InputError(f"{what}: a motion is a list of [[key]] tables; beside it only about, loop, ribs, timing")
+    if len(keys) > MOST_KEYS:
+        raise InputError(f"{what}: {len(keys)} keys, more than {MOST_KEYS}")
     for word, known in (("ribs", ("follow", "given")), ("timing", ("rest", "flow"))):
         if table.get(word, known[0]) not in known:
-            raise InputError(f"{what}: {word} must be {' or '.join(known)}, got '{table[word]}'")
+            raise InputError(f"{what}: {word} must be {' or '.join(known)}, got '{table[word]!s:.60}'")
     relaxer = Relaxer(body, PASSIVE if table.get("ribs") == "given" else CAGE) if relax else None
     times, poses = [], []
     q = body.default_q
     for number, key in enumerate(keys, 1):
-        if set(key) != {"time", "pose"}:
-            got = ", ".join(key) or "nothing"
-            raise InputError(f"{what}: key {number} needs 'time' and 'pose' ({{}} holds the last one), got {got}")
-        if isinstance(key["time"], bool) or not isinstance(key["time"], int | float):
-            raise InputError(f"{what}: key {number} needs a number of seconds as 'time', got {key['time']!r}")
+        if not isinstance(key, dict) or set(key) != {"time", "pose"} or not isinstance(key["pose"], dict):
+            got = ", ".join(key) if isinstance(key, dict) and key else "nothing"
+            raise InputError(f"{what}: key {number} needs 'time' and 'pose' ({{}} holds the last one), got {got:.80}")
+        at = key["time"]
+        if isinstance(at, bool) or not isinstance(at, int | float) or not -LONGEST <= at <= LONGEST:
+            raise InputError(
+                f"{what}: key {number} needs a number of seconds as 'time', got {at!r:.60} (within ±{LONGEST:g})"
+            )
         q = pose(body, key["pose"], q, f"{what}, key {number}")
         times.append(float(key["time"]))
         poses.append(relaxer.rest(q) if relaxer else q)
@@ -173,16 +176,12 @@ def load_motion(body: Body, source: str | Path, *, relax: bool = True) -> KeyMot
     return flowing(motion) if table.get("timing") == "flow" else motion
 
 
-def _read(source: str | Path) -> tuple[str, str]:
+def _read(source: str | Path) -> tuple[dict[str, Any], str]:
     path = Path(source)
     if path.suffix == ".toml":
-        if not path.is_file():
-            raise InputError(f"no motion file '{path}'")
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"motion file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-        return path.read_text(encoding="utf-8"), path.name
+        return read_toml(path, "motion"), path.name
     folder = files("vitruvian.control") / "motions"
     known = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
     if str(source) not in known:
         raise unknown_name("motion", str(source), known)
-    return known[str(source)].read_text(encoding="utf-8"), f"motion '{source}'"
+    return tomllib.loads(known[str(source)].read_text(encoding="utf-8")), f"motion '{source}'"

@@ -35,6 +35,7 @@ from vitruvian.spatial import (
 
 Array = np.ndarray
 MIRROR = np.array([1.0, -1.0, -1.0])  # of a rotation vector under x -> -x
+LARGEST = 3600.0  # [degrees], or [m] where places are meant
 _ARMS = {"arm": ("l", "r"), "left arm": ("l",), "right arm": ("r",)}
 
 HANGING: Mapping[str, Any] = {"arm": {"direction": [0.16, -0.02, -1.0]}}
@@ -112,10 +113,12 @@ def _move_pelvis(body: Body, q: Array, value: Any) -> None:
 
 
 def _numbers(value: Any, n: int, word: str) -> Array:
-    try:
-        numbers = np.array(value, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise InputError(f"'{word}' needs {n} number{'s' * (n > 1)}, got {value!r}") from None
-    if len(numbers) != n or not np.isfinite(numbers).all():
-        raise InputError(f"'{word}' needs {n} finite number{'s' * (n > 1)}, got {value!r}")
-    return numbers
+    """A number, or a list of n numbers, as an array of shape (n,)."""
+    listed = [value] if isinstance(value, int | float) else value
+    good = isinstance(listed, list | tuple | np.ndarray) and len(listed) == n
+    for number in listed if good else ():
+        real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+        good = good and real and -LARGEST <= number <= LARGEST
+    if not good:
+        raise InputError(f"'{word:.60}' needs {n} finite number{'s' * (n > 1)} within ±{LARGEST:g}, got {value!r:.80}")
+    return np.array(listed, dtype=float)

@@ -47,8 +47,9 @@ class BodyInWater:
         if stepper.contact.contacts.shapes:
             raise InputError("a body in water touches nothing: contacts are for bodies on land")
         self.stepper, self.skin, self.skeleton = stepper, skin, stepper.skeleton
-        self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone)
         self.link_bones = np.asarray(skin.bones)
+        names = [self.skeleton.names[b] for b in self.link_bones]
+        self.shape = WetShape.build("skin", skin.faces, int(skin.faces.max()) + 1, skin.face_bone, names)
         self.weight = float(self.skeleton.bodies[:, 12].sum()) * self.skeleton.gravity  # [N], shape (3,)
 
     def start(self, q: Array, v: Array | None = None) -> SwimmerState:

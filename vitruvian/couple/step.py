@@ -244,7 +244,8 @@ def bone_terms(tree, joints, scratch, custom, inertia, q, v, h, poses, screws, f
 
 @nb.njit(cache=True)
 def joint_terms(tree, joints, q, v, h, force, matrix, damping):
-    """Springs, dampers and stops of the joints: force += τ - h k v, diagonal += h d + h² k; damping: d, stops' too."""
+    """Springs, dampers and stops of the joints, which act on y(q), with ẏ = G v: force += τ - h Gᵀ k G v, matrix +=
+    h d + h² Gᵀ k G; damping: d, stops' too."""
     j = joints
     none = np.zeros((0, 0))
     joint_forces(
@@ -252,53 +253,112 @@ def joint_terms(tree, joints, q, v, h, force, matrix, damping):
         force, none, none,
     )  # fmt: skip
     damping[:] = 0.0
-    y = np.empty(3)
+    y, y_rate, k = np.empty(3), np.empty(3), np.empty(3)
+    G = np.eye(3)
     for i in range(tree.topology.shape[0]):
-        code, q0, v0 = tree.topology[i, CODE], tree.topology[i, Q0], tree.topology[i, V0]
+        code, q0, v0, nv = tree.topology[i, CODE], tree.topology[i, Q0], tree.topology[i, V0], tree.topology[i, NV]
         if code == FREE:
             continue  # the root floats: no springs there
-        if code == BALL:
-            rotation_vector_between(j.neutral, q, q0, y)
-        for c in range(tree.topology[i, NV]):
+        _stop_coordinates(j, code, q, q0, nv, y, G)
+        for c in range(nv):
             at = v0 + c
-            y_c = y[c] if code == BALL else q[q0 + c]
-            k, d = j.stiffness[at], j.damping[at]
-            soon = y_c + h * v[at]
-            if y_c > j.high[at] or y_c < j.low[at]:
-                k += j.limit_stiffness[at]
+            k[c], d = j.stiffness[at], j.damping[at]
+            y_rate[c] = v[at] if code != BALL else G[c, 0] * v[v0] + G[c, 1] * v[v0 + 1] + G[c, 2] * v[v0 + 2]
+            soon = y[c] + h * y_rate[c]
+            if y[c] > j.high[at] or y[c] < j.low[at]:
+                k[c] += j.limit_stiffness[at]
                 d += j.limit_damping[at]
             elif soon > j.high[at] or soon < j.low[at]:  # met within the step: stop at the end of the range
-                k += j.limit_stiffness[at]
-                force[at] -= j.limit_stiffness[at] * (y_c - (j.high[at] if soon > j.high[at] else j.low[at]))
-            force[at] -= h * k * v[at]
+                k[c] += j.limit_stiffness[at]
+                gap = y[c] - (j.high[at] if soon > j.high[at] else j.low[at])
+                _along(code, G, c, v0, -j.limit_stiffness[at] * gap, force)
+            _along(code, G, c, v0, -h * k[c] * y_rate[c], force)
             damping[at] = d
             if tree.place[at] >= 0:
-                matrix[tree.place[at], tree.place[at]] += h * d + h * h * k
+                matrix[tree.place[at], tree.place[at]] += h * d
+        _add_stiffness(tree, code, G, v0, nv, h, k, matrix)
+
+
+@nb.njit(cache=True)
+def _stop_coordinates(j, code, q, q0, nv, y, G):
+    """Coordinates y (n,) of a joint in which its springs and stops are given, and for a ball G = dy/dv = J_r(y)⁻¹."""
+    if code != BALL:
+        for c in range(nv):
+            y[c] = q[q0 + c]
+        return
+    rotation_vector_between(j.neutral, q, q0, y)
+    t2 = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
+    half = 0.5 * np.sqrt(t2)
+    kappa = 1.0 / 12.0 + t2 / 720.0 if t2 < 1e-3 else (1.0 - half * np.cos(half) / np.sin(half)) / t2
+    for a in range(3):
+        for b in range(3):
+            G[a, b] = kappa * y[a] * y[b]
+        G[a, a] += 1.0 - kappa * t2
+        G[a, (a + 1) % 3] -= 0.5 * y[(a + 2) % 3]
+        G[a, (a + 2) % 3] += 0.5 * y[(a + 1) % 3]
+
+
+@nb.njit(cache=True)
+def _along(code, G, c, v0, value, force):
+    """Add a force `value` on the coordinate y_c of a joint."""
+    if code != BALL:
+        force[v0 + c] += value
+    else:
+        for a in range(3):
+            force[v0 + a] += G[c, a] * value
+
+
+@nb.njit(cache=True)
+def _add_stiffness(tree, code, G, v0, nv, h, k, matrix):
+    """matrix += h² Gᵀ k G."""
+    for a in range(nv):
+        row = tree.place[v0 + a]
+        if row < 0:
+            continue
+        if code != BALL:
+            matrix[row, row] += h * h * k[a]
+            continue
+        for b in range(nv):
+            column = tree.place[v0 + b]
+            if 0 <= column <= row:
+                matrix[row, column] += (
+                    h * h * (G[0, a] * k[0] * G[0, b] + G[1, a] * k[1] * G[1, b] + G[2, a] * k[2] * G[2, b])
+                )
 
 
 @nb.njit(cache=True)
 def late_stops(tree, joints, q, v, h, gained, matrix, right):
     """Add stops that `joint_terms` did not foresee and the velocities gained would run through; returns how many."""
-    j, y, count = joints, np.empty(3), 0
+    j, y, k, count = joints, np.empty(3), np.empty(3), 0
+    rate, gain, G = np.empty(3), np.empty(3), np.eye(3)
     for i in range(tree.topology.shape[0]):
-        code, q0, v0 = tree.topology[i, CODE], tree.topology[i, Q0], tree.topology[i, V0]
+        code, q0, v0, nv = tree.topology[i, CODE], tree.topology[i, Q0], tree.topology[i, V0], tree.topology[i, NV]
         if code == FREE:
             continue
+        _stop_coordinates(j, code, q, q0, nv, y, G)
+        for c in range(nv):
+            rate[c], gain[c] = v[v0 + c], gained[tree.place[v0 + c]] if tree.place[v0 + c] >= 0 else 0.0
         if code == BALL:
-            rotation_vector_between(j.neutral, q, q0, y)
-        for c in range(tree.topology[i, NV]):
+            rate, gain = G @ rate, G @ gain
+        found = 0
+        for c in range(nv):
             at = v0 + c
-            row = tree.place[at]
-            now = y[c] if code == BALL else q[q0 + c]
-            soon = now + h * v[at]
-            if row < 0 or min(now, soon) < j.low[at] or max(now, soon) > j.high[at]:
+            k[c] = 0.0
+            soon = y[c] + h * rate[c]
+            if tree.place[at] < 0 or min(y[c], soon) < j.low[at] or max(y[c], soon) > j.high[at]:
                 continue
-            then = now + h * (v[at] + gained[row])
+            then = soon + h * gain[c]
             if then > j.high[at] or then < j.low[at]:
-                k = j.limit_stiffness[at]
-                right[row] -= h * k * (soon - (j.high[at] if then > j.high[at] else j.low[at]))
-                matrix[row, row] += h * h * k
-                count += 1
+                k[c] = j.limit_stiffness[at]
+                push = -h * k[c] * (soon - (j.high[at] if then > j.high[at] else j.low[at]))
+                for a in range(nv):
+                    share = G[c, a] if code == BALL else (1.0 if a == c else 0.0)
+                    if tree.place[v0 + a] >= 0:
+                        right[tree.place[v0 + a]] += push * share
+                found += 1
+        if found:
+            _add_stiffness(tree, code, G, v0, nv, h, k, matrix)
+            count += found
     return count
 
 

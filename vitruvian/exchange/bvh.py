@@ -9,6 +9,7 @@ names it.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from vitruvian.skeleton.joints import Ball, Joint, Revolute, Universal
 
 Array = np.ndarray
 MOST_BYTES = 200_000_000
+MOST_HEAD = 2_000_000  # characters of the hierarchy
+LARGEST = 1e6  # of an angle [degrees], a length or a place [unit of the file]
+FRAME_TIMES = (1e-5, 10.0)  # [s]
 MOST_JOINTS = 2000
 DEEPEST = 200
 _CHANNELS = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"}
@@ -149,10 +153,12 @@ def read_bvh(path: str | Path) -> Bvh:
 def parse_bvh(text: str, what: str = "BVH") -> Bvh:
     """Parse the text of a BVH file; `what` names it in errors."""
     head, found, tail = text.partition("MOTION")
+    if len(head) > MOST_HEAD:
+        raise InputError(f"{what}: the hierarchy is longer than {MOST_HEAD} characters")
     if not head.lstrip().startswith("HIERARCHY") or not found:
         raise InputError(f"{what}: not a BVH file (HIERARCHY and MOTION expected)")
     names, parents, offsets, channels = _hierarchy(iter(head.split()[1:]), what)
-    frames, frame_time = _motion(tail.split("\n"), sum(map(len, channels)), what)
+    frames, frame_time = _motion(tail, sum(map(len, channels)), what)
     return Bvh(tuple(names), np.array(parents), np.array(offsets), tuple(channels), frames, frame_time)
 
 
@@ -230,7 +236,7 @@ def _hierarchy(
                 raise InputError(f"{what}: a JOINT outside of the ROOT or in an end site")
             name = next(words, "")
             if name in names:
-                raise InputError(f"{what}: joint '{name}' appears twice")
+                raise InputError(f"{what}: joint '{name:.60}' appears twice")
             names.append(name)
             parents.append(stack[-1] if stack else -1)
             offsets.append([0.0, 0.0, 0.0])
@@ -259,37 +265,45 @@ def _hierarchy(
             mine = tuple(next(words, "") for _ in range(int(count)))
             for c in mine:
                 if c not in _CHANNELS:
-                    raise InputError(f"{what}: joint '{names[stack[-1]]}' has an unknown channel '{c}'")
+                    raise InputError(f"{what}: joint '{names[stack[-1]]}' has an unknown channel '{c:.60}'")
             if len(set(mine)) < len(mine):
                 raise InputError(f"{what}: joint '{names[stack[-1]]}' has a channel twice: {' '.join(mine)}")
             channels[stack[-1]] = mine
         else:
-            raise InputError(f"{what}: unexpected '{word}' in the hierarchy")
+            raise InputError(f"{what}: unexpected '{word:.60}' in the hierarchy")
     if stack or not names:
         raise InputError(f"{what}: the hierarchy is not closed" if stack else f"{what}: no joints")
     return names, parents, offsets, channels
 
 
-def _motion(lines: list[str], width: int, what: str) -> tuple[Array, float]:
-    rows = [line.split() for line in lines if line.strip()]
-    if len(rows) < 2 or rows[0][:1] != ["Frames:"] or rows[1][:2] != ["Frame", "Time:"]:
+def _motion(text: str, width: int, what: str) -> tuple[Array, float]:
+    """Frames, shape (f, width), and the time between them [s]; lines are read one by one, which takes little memory."""
+    lines = (line.strip() for line in io.StringIO(text))
+    rows = (line for line in lines if line)
+    announced, timed = next(rows, "").split(), next(rows, "").split()
+    if announced[:1] != ["Frames:"] or timed[:2] != ["Frame", "Time:"]:
         raise InputError(f"{what}: 'Frames:' and 'Frame Time:' expected after MOTION")
-    count = _number(rows[0][1] if len(rows[0]) > 1 else "", what, "Frames")
-    time = _number(rows[1][2] if len(rows[1]) > 2 else "", what, "Frame Time")
+    count = _number(announced[1] if len(announced) > 1 else "", what, "Frames")
+    time = _number(timed[2] if len(timed) > 2 else "", what, "Frame Time")
     if not time > 0:
         raise InputError(f"{what}: Frame Time must be positive, got {time:g}")
-    body = rows[2:]
+    if not FRAME_TIMES[0] <= time <= FRAME_TIMES[1]:
+        raise InputError(f"{what}: Frame Time must be {FRAME_TIMES[0]:g} to {FRAME_TIMES[1]:g} s, got {time:g}")
+    body: list[Array] = []
+    for row in rows:
+        try:
+            body.append(np.array(row.split(maxsplit=width), dtype=float))
+        except ValueError:
+            if len(row.split(maxsplit=width)) <= width:
+                raise InputError(f"{what}: frame {len(body) + 1} contains something that is not a number") from None
+            body.append(np.zeros(width + 1))
+        if len(body[-1]) != width:
+            raise InputError(f"{what}: frame {len(body)} has {len(row.split())} numbers, the channels need {width}")
     if count != len(body):
         raise InputError(f"{what}: {count:g} frames announced, {len(body)} found")
-    for i, row in enumerate(body):
-        if len(row) != width:
-            raise InputError(f"{what}: frame {i + 1} has {len(row)} numbers, the channels need {width}")
-    try:
-        frames = np.array(body, dtype=float).reshape(len(body), width)
-    except ValueError:
-        raise InputError(f"{what}: the motion lines contain something that is not a number") from None
-    if not len(frames) or not np.isfinite(frames).all():
-        raise InputError(f"{what}: the motion has no frames or numbers that are not finite")
+    frames = np.array(body).reshape(len(body), width)
+    if not len(frames) or not (np.abs(frames) <= LARGEST).all():
+        raise InputError(f"{what}: the motion has no frames, or numbers beyond ±{LARGEST:g}")
     return frames, time
 
 
@@ -297,7 +311,7 @@ def _number(word: str, what: str, field: str) -> float:
     try:
         value = float(word)
     except ValueError:
-        raise InputError(f"{what}: {field} needs a number, got '{word}'") from None
-    if not np.isfinite(value):
-        raise InputError(f"{what}: {field} must be finite")
+        raise InputError(f"{what}: {field} needs a number, got '{word:.60}'") from None
+    if not abs(value) <= LARGEST:
+        raise InputError(f"{what}: {field} must be within ±{LARGEST:g}, got {word:.60}")
     return value

@@ -16,13 +16,12 @@ import numpy as np
 from vitruvian.errors import Diverged
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.multigrid import Multigrid, multigrid_pays
 from vitruvian.flesh.pairs import couple, no_pairs
 from vitruvian.flesh.potential import Evaluation, Potential, norm
 from vitruvian.flesh.settings import Settings, SolveReport
 
 FINEST = 0.01  # of linear solves
-MULTIGRID_PAYS = 50_000  # nodes from which it does
 SLOW = 0.35  # volumes that fall by less than this in two updates of the pressures ask for a larger γ
 HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
 SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
@@ -43,7 +42,7 @@ class Newton:
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
-        wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
+        wanted = multigrid_pays(pattern, _holding(model)) if settings.multigrid is None else settings.multigrid
         coarser = model.elements.coarser() if wanted else ()
         self.multigrid = (
             Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, model.fixed)
@@ -102,7 +101,7 @@ class Newton:
             fresh = before == np.inf or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
-                self._assemble(potential, x, pressure, now, projected)
+                self.assemble(potential, x, pressure, now, projected)
                 self._stiffen(shift)
                 report.assemblies += 1
                 report.projected += projected
@@ -110,7 +109,7 @@ class Newton:
             wanted = settings.tolerance
             if report.gap <= settings.gap and shift == 0.0:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
-            iterations, negative = self._solve(now.force, wanted)
+            iterations, negative = self.solve(now.force, wanted)
             report.krylov += iterations
             report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
@@ -122,7 +121,7 @@ class Newton:
                 more = 3.0 * shift if shift > 0.0 else SHIFT
                 self._stiffen(more)
                 shift += more
-                iterations, negative = self._solve(now.force, wanted)
+                iterations, negative = self.solve(now.force, wanted)
                 report.krylov += iterations
             report.newton += 1
             alpha, there = self._search(potential, x, pressure, now, noise, careful)
@@ -166,9 +165,9 @@ class Newton:
             return
         for k in (0, 4, 8):
             self.data[self.model.pattern.diagonal, k] += shift * self.model.node_stiffness
-        self._precondition()
+        self.precondition()
 
-    def _solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
+    def solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
         """self.step = A⁻¹ force, roughly."""
         pattern, most = self.model.pattern, self.settings.krylov
         if self.multigrid is not None:
@@ -235,13 +234,13 @@ class Newton:
                 change += gamma * (elasticity.volume_rates(x, moved) - change / kappa)
         return out
 
-    def _assemble(
+    def assemble(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool
     ) -> None:
         self.pairs = potential.stiffness(x, pressure, now, projected, self.data)
-        self._precondition()
+        self.precondition()
 
-    def _precondition(self) -> None:
+    def precondition(self) -> None:
         if self.multigrid is not None:
             self.multigrid.update(self.data)
         else:
@@ -285,3 +284,10 @@ class Newton:
             return False
         move = alpha * self.step
         return potential.leave_out(now, potential.evaluate(x + move, pressure), move, wedged=True)
+
+
+def _holding(model: FleshModel) -> np.ndarray:
+    """Nodes that are held or tied to bone, shape (n_nodes,)."""
+    held = np.array(model.fixed.any(axis=1), bool)
+    held[model.attachments.embedding.nodes.ravel()] = True
+    return held

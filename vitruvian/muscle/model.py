@@ -268,10 +268,11 @@ class MuscleBuilder:
                 line = rows.add(i, self._segment(a, obstacle), first, -1)
                 rows.add(i, self._segment(obstacle, b), -1, first + 1)
                 turned = cylinder_frame(f"muscle '{self._rows[i].name}'", c)
-                out.append((i, first - i, first, line, obstacle, c.centre, turned, c.radius))
+                out.append((i, first - i, first, line, obstacle, c.centre, turned, c.radius, c.slips))
         m, segment, near, row, on = (np.array([w[k] for w in out], np.int64) for k in range(5))
         centre, frame = np.array([w[5] for w in out]).reshape(-1, 3), np.array([w[6] for w in out]).reshape(-1, 3, 3)
-        return Wraps(m, segment, near, row, on, centre, frame, np.array([w[7] for w in out], float))
+        radius, slips = np.array([w[7] for w in out], float), np.array([w[8] for w in out], bool)
+        return Wraps(m, segment, near, row, on, centre, frame, radius, slips)
 
     def _carry(self, riding: Array, local: Array, rows: _Rows) -> Carriers:
         """Lay out the carriers, and a row for each muscle that pulls on one."""

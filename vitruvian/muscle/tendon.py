@@ -60,6 +60,20 @@ def _imbalance(
     return t - force, t, k_T, k + d * slope, d, passive, each
 
 
+@nb.njit(cache=True, inline="always")
+def _bounded_step(gap: float, slope: float, y: float, low: float, high: float) -> tuple[float, float, float]:
+    """A Newton step [m] towards gap = 0, which falls with y by `slope`, or to the middle of bounds that it would leave;
+    and the bounds, one of which is y now."""
+    if gap > 0.0:
+        low = y
+    else:
+        high = y
+    step = gap / slope if slope > 0.0 else np.inf
+    if not low <= y + step <= high:
+        step = 0.5 * (low + high) - y
+    return step, low, high
+
+
 @nb.njit(cache=True)
 def step_pull(
     p: Array, a: float, length: float, moved: float, fibre: float, h: float
@@ -77,14 +91,7 @@ def step_pull(
     for _ in range(_MOST):
         l = np.sqrt(y * y + height * height)
         gap, t, k_T, k, _, passive, _ = _imbalance(p, a, y, length, (l - fibre) / h, y / (l * h), False)
-        if gap > 0.0:
-            low = y
-        else:
-            high = y
-        total = k_T + k
-        step = gap / total if total > 0.0 else np.inf
-        if not low <= y + step <= high:
-            step = 0.5 * (low + high) - y
+        step, low, high = _bounded_step(gap, k_T + k, y, low, high)
         y += step
         t -= k_T * step
         if abs(step) < close:
@@ -108,14 +115,7 @@ def settled(p: Array, a: float, length: float, rate: float) -> tuple[float, floa
         cos = y / l
         turn = rate * height * height / (l * l * l)  # d (rate cos) / dy
         gap, t, k_T, k, d, _, capacity = _imbalance(p, a, y, length, rate * cos, turn, True)
-        if gap > 0.0:
-            low = y
-        else:
-            high = y
-        total = k_T + k
-        step = gap / total if total > 0.0 else np.inf
-        if not low <= y + step <= high:
-            step = 0.5 * (low + high) - y
+        step, low, high = _bounded_step(gap, k_T + k, y, low, high)
         y += step
         t -= k_T * step
         if abs(step) < _CLOSE * l0:

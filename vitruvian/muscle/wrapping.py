@@ -12,10 +12,17 @@ length S and the excess E = W - S,
 
     length = S + E²/(E + E₀),   d length = (1 - w) dS + w dW,   w = 1 - (E₀/(E + E₀))²,
 
-which is C² at lift-off; E₀ = 0.004 r, 0.1 mm for a knee. An end nearer to the axis than r makes the cylinder give way
-to 0.97 of that distance, which counts in dW too (∂W/∂r = θ p/W). A path that would go round by more than 135 degrees
-slips off: its excess fades to nothing at 180, where the way round the other side would be as near, so that no pose
-makes a path jump.
+which is C² at lift-off; E₀ = 0.004 R, 0.1 mm for a knee. An end that comes near the axis makes the cylinder of radius R
+give way smoothly, which counts in dW too (∂W/∂r = θ p/W):
+
+    r = (R⁻ⁿ + (0.97 d₁)⁻ⁿ + (0.97 d₂)⁻ⁿ)^(-1/n),   n = 14.
+
+No pose makes a path jump, for the excess fades to nothing (times 1 - u³ (10 - 15 u + 6 u²)) before the way round the
+other side would be as near. Two kinds do so differently; ψ is the angle from end to end, counter-clockwise, and
+A = ψ - θ:
+- a tendon in a groove or sheath (knee, elbow, wrist) holds until it goes round by 135 degrees: u = (θ - 135°)/45°;
+- a muscle that slips (on the head of the humerus) does so once its straight line has passed to the wrong side of the
+  axis, and is free when that line clears the cylinder there: u = (ψ - π)/(π - A).
 
 **Carrier.** A frame without mass and without a coordinate of its own: its place in the bone `base` is a curve of one
 number ρ of how the bone `driver` stands against it, either the turn about an axis (a patella on the femur, by the
@@ -38,7 +45,8 @@ from vitruvian.errors import InputError
 Array = np.ndarray
 SOFT = 0.004  # E₀ over the radius
 GIVE = 0.97  # of an end's distance from the axis, beyond which a cylinder gives way
-SLIP = np.radians(135.0)  # angle of contact beyond which a path slips off
+SHARP = 14.0  # n: how suddenly it does
+LEAVES = np.radians(135.0)  # angle of contact beyond which even a held path slips off
 ARC = 6  # points that are drawn for a segment with a cylinder, beside its ends
 TURN, RISE = 0, 1
 
@@ -55,6 +63,7 @@ class Cylinder:
     axis: tuple[float, float, float]
     side: tuple[float, float, float]  # from the axis to where the path passes
     radius: float  # [m]
+    slips: bool = False  # lets go of a line that passes to the wrong side of its axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +93,7 @@ class Wraps(NamedTuple):
     centre: Array  # (w, 3) in the bone's frame [m]
     frame: Array  # (w, 3, 3) rows: side, across, axis
     radius: Array  # (w,) [m]
+    slips: Array  # (w,) bool
 
 
 class Carriers(NamedTuple):
@@ -210,48 +220,34 @@ def bend(wraps, poses, points, lines, length):
         row = wraps.row[j]
         lines[row] = 0.0
         lines[row + 1] = 0.0
-        T, c, F, i = poses[wraps.bone[j]], wraps.centre[j], wraps.frame[j], wraps.near[j]
+        T, c, F, i, R = poses[wraps.bone[j]], wraps.centre[j], wraps.frame[j], wraps.near[j], wraps.radius[j]
         _into(T, c, F, points[i], a)
         _into(T, c, F, points[i + 1], b)
-        d1, d2 = np.sqrt(a[0] * a[0] + a[1] * a[1]), np.sqrt(b[0] * b[0] + b[1] * b[1])
-        r = min(wraps.radius[j], GIVE * min(d1, d2))
-        t1, t2, theta, phi1, phi2 = _tangents(a, b, d1, d2, r)
-        if theta <= 0.0:
+        g = _contact(a, b, R, wraps.slips[j])
+        if g.hold == 0.0:
             continue
-        plane, rise = t1 + r * theta + t2, b[2] - a[2]
+        d1, d2, r, t1, t2 = g.d1, g.d2, g.r, g.t1, g.t2
+        plane, rise = t1 + r * g.theta + t2, b[2] - a[2]
         W = np.sqrt(plane * plane + rise * rise)
         dx, dy = b[0] - a[0], b[1] - a[1]
         S = np.sqrt(dx * dx + dy * dy + rise * rise)
-        E, soft = max(W - S, 0.0), SOFT * wraps.radius[j]
+        E, soft = max(W - S, 0.0), SOFT * R
         extra, share = E * E / (E + soft), soft / (E + soft)
-        hold, slip = _hold(theta)
-        length[wraps.muscle[j]] += hold * extra
-        w = hold * (1.0 - share * share)
+        length[wraps.muscle[j]] += g.hold * extra
+        w, fade = g.hold * (1.0 - share * share), g.slope * extra
         for k in range(6):
             lines[wraps.segment[j], k] *= 1.0 - w
         # directions of both straight parts: along the tangents, climbing alike
         flat, climb = w * plane / W, w * rise / W
-        u1x, u1y = -np.sin(phi1) * flat, np.cos(phi1) * flat
-        u2x, u2y = -np.sin(phi2) * flat, np.cos(phi2) * flat
-        if r < wraps.radius[j]:  # the cylinder gives way to the nearer end, which is pushed outward in turn
-            push = w * GIVE * theta * plane / W
-            if d1 <= d2:  # a near end that moves outward lengthens the path: its line is counted with -1
-                u1x, u1y = u1x - push * a[0] / max(d1, 1e-12), u1y - push * a[1] / max(d1, 1e-12)
-            else:
-                u2x, u2y = u2x + push * b[0] / max(d2, 1e-12), u2y + push * b[1] / max(d2, 1e-12)
-        if slip != 0.0:  # ∂θ by both ends, and by the radius where it gives way
-            slip *= extra
-            inward1, inward2 = r / max(d1 * d1 * t1, 1e-18), r / max(d2 * d2 * t2, 1e-18)
-            u1x += slip * (-a[1] / (d1 * d1) + inward1 * a[0])
-            u1y += slip * (a[0] / (d1 * d1) + inward1 * a[1])
-            u2x += slip * (-b[1] / (d2 * d2) - inward2 * b[0])
-            u2y += slip * (b[0] / (d2 * d2) - inward2 * b[1])
-            if r < wraps.radius[j]:
-                give = slip * GIVE * (1.0 / t1 + 1.0 / t2)
-                if d1 <= d2:
-                    u1x, u1y = u1x - give * a[0] / d1, u1y - give * a[1] / d1
-                else:
-                    u2x, u2y = u2x + give * b[0] / d2, u2y + give * b[1] / d2
+        # d length by ψ, by each end's distance from the axis, by r; a near end's line is counted with -1
+        turn, shade = fade * g.by_turn, fade * g.by_cover
+        by_r = flat * g.theta - shade * (1.0 / t1 + 1.0 / t2)
+        out1 = by_r * g.give1 + shade * r / (d1 * t1)
+        out2 = by_r * g.give2 + shade * r / (d2 * t2)
+        u1x = -np.sin(g.phi1) * flat - turn * a[1] / (d1 * d1) - out1 * a[0] / d1
+        u1y = np.cos(g.phi1) * flat + turn * a[0] / (d1 * d1) - out1 * a[1] / d1
+        u2x = -np.sin(g.phi2) * flat - turn * b[1] / (d2 * d2) + out2 * b[0] / d2
+        u2y = np.cos(g.phi2) * flat + turn * b[0] / (d2 * d2) + out2 * b[1] / d2
         _line(T, F, u1x, u1y, climb, points[i], lines[row])
         _line(T, F, u2x, u2y, climb, points[i + 1], lines[row + 1])
 
@@ -270,22 +266,9 @@ def arcs(wraps, poses, points, offsets, curve_offsets, out):
                 T, c, F = poses[wraps.bone[j]], wraps.centre[j], wraps.frame[j]
                 _into(T, c, F, points[i], a)
                 _into(T, c, F, points[i + 1], b)
-                d1, d2 = np.sqrt(a[0] * a[0] + a[1] * a[1]), np.sqrt(b[0] * b[0] + b[1] * b[1])
-                r = min(wraps.radius[j], GIVE * min(d1, d2))
-                t1, t2, theta, phi1, _ = _tangents(a, b, d1, d2, r)
+                g = _contact(a, b, wraps.radius[j], wraps.slips[j])
                 for k in range(ARC):
-                    f = k / (ARC - 1.0)
-                    if theta > 0.0:
-                        z = (t1 + f * r * theta) / (t1 + r * theta + t2)
-                        x[0], x[1] = r * np.cos(phi1 + f * theta), r * np.sin(phi1 + f * theta)
-                        x[2] = a[2] + z * (b[2] - a[2])
-                    else:
-                        f = (k + 1.0) / (ARC + 1.0)
-                        x[0], x[1], x[2] = (
-                            (1 - f) * a[0] + f * b[0],
-                            (1 - f) * a[1] + f * b[1],
-                            (1 - f) * a[2] + f * b[2],
-                        )
+                    _drawn(a, b, g, k, x)
                     for n in range(3):
                         out[o, n] = T[n, 3]
                         for q in range(3):
@@ -309,27 +292,71 @@ def gears(carriers, twists, slopes, lines):
             lines[row, 3 + c] = 0.0
 
 
-@nb.njit(cache=True, inline="always")
-def _tangents(a, b, d1, d2, r):
-    """Tangent lengths, angle of contact (0 or less: none) and the angles of both contacts."""
-    t1, t2 = np.sqrt(max(d1 * d1 - r * r, 0.0)), np.sqrt(max(d2 * d2 - r * r, 0.0))
-    phi1 = np.arctan2(a[1], a[0]) + np.arctan2(t1, r)
-    phi2 = np.arctan2(b[1], b[0]) - np.arctan2(t2, r)
-    theta = phi2 - phi1
-    while theta > np.pi:
-        theta -= 2.0 * np.pi
-    while theta <= -np.pi:
-        theta += 2.0 * np.pi
-    return t1, t2, theta, phi1, phi2
+class _Contact(NamedTuple):
+    """How a segment meets its cylinder, in the cylinder's plane."""
+
+    hold: float  # share of the excess that counts; 0: no contact
+    slope: float  # of it by u
+    by_turn: float  # ∂u/∂ψ
+    by_cover: float  # ∂u/∂A
+    d1: float  # of the ends from the axis [m]
+    d2: float
+    r: float  # of the cylinder, which may have given way [m]
+    give1: float  # ∂r/∂d₁
+    give2: float
+    t1: float  # of the tangents [m]
+    t2: float
+    theta: float  # angle of contact
+    phi1: float  # angles of both contacts
+    phi2: float
 
 
-@nb.njit(cache=True, inline="always")
-def _hold(theta):
-    """Share of the contact that holds at an angle of contact, and its slope."""
-    s = (theta - SLIP) / (np.pi - SLIP)
-    if s <= 0.0:
-        return 1.0, 0.0
-    return 1.0 - s * s * (3.0 - 2.0 * s), -6.0 * s * (1.0 - s) / (np.pi - SLIP)
+@nb.njit(cache=True)
+def _contact(a, b, R, slips):
+    d1, d2 = max(np.sqrt(a[0] * a[0] + a[1] * a[1]), 1e-9), max(np.sqrt(b[0] * b[0] + b[1] * b[1]), 1e-9)
+    x1, x2 = R / (GIVE * d1), R / (GIVE * d2)
+    most = max(x1, x2, 1.0)  # powers of numbers up to 1
+    r = R / most * (most**-SHARP + (x1 / most) ** SHARP + (x2 / most) ** SHARP) ** (-1.0 / SHARP)
+    give1 = GIVE * (r / (GIVE * d1)) ** (SHARP + 1.0)
+    give2 = GIVE * (r / (GIVE * d2)) ** (SHARP + 1.0)
+    t1, t2 = np.sqrt(d1 * d1 - r * r), np.sqrt(d2 * d2 - r * r)
+    alpha1, alpha2 = np.arctan2(t1, r), np.arctan2(t2, r)
+    from_a = np.arctan2(a[1], a[0])
+    turn = np.arctan2(b[1], b[0]) - from_a
+    if turn < 0.0:
+        turn += 2.0 * np.pi
+    cover = alpha1 + alpha2
+    theta = turn - cover
+    if slips:
+        width = np.pi - cover
+        u = (turn - np.pi) / width
+        by_turn, by_cover = 1.0 / width, u / width
+    else:
+        width = np.pi - LEAVES
+        u = (theta - LEAVES) / width
+        by_turn, by_cover = 1.0 / width, -1.0 / width
+    if theta <= 0.0 or u >= 1.0:
+        hold, slope = 0.0, 0.0
+    elif u <= 0.0:
+        hold, slope = 1.0, 0.0
+    else:
+        hold, slope = 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u)), -30.0 * u * u * (1.0 - u) * (1.0 - u)
+    phi1 = from_a + alpha1
+    return _Contact(hold, slope, by_turn, by_cover, d1, d2, r, give1, give2, t1, t2, theta, phi1, phi1 + theta)
+
+
+@nb.njit(cache=True)
+def _drawn(a, b, g, k, x):
+    """Point k of ARC of a segment as it runs: on the cylinder as far as that holds it, else on the straight line."""
+    f = (k + 1.0) / (ARC + 1.0)
+    for n in range(3):
+        x[n] = (1.0 - f) * a[n] + f * b[n]
+    if g.hold > 0.0:
+        f = k / (ARC - 1.0)
+        z = (g.t1 + f * g.r * g.theta) / (g.t1 + g.r * g.theta + g.t2)
+        x[0] += g.hold * (g.r * np.cos(g.phi1 + f * g.theta) - x[0])
+        x[1] += g.hold * (g.r * np.sin(g.phi1 + f * g.theta) - x[1])
+        x[2] += g.hold * (a[2] + z * (b[2] - a[2]) - x[2])
 
 
 @nb.njit(cache=True, inline="always")

@@ -123,7 +123,7 @@ class SeenRhythm(RhythmControl):
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    body = human(paths="documents")
+    body = human()
     stroke = load_stroke(parameters["stroke"])
     motion = StrokeMotion(body, stroke, parameters["rate"])
     rhythm = Rhythm.learn(body, [stroke])

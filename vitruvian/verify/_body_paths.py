@@ -17,7 +17,7 @@ from vitruvian.anatomy.surfaces.clearance import Clearance
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.control import HANGING, pose
 from vitruvian.muscle import lengths, moment_arms, tension
-from vitruvian.skeleton import bone_poses, integrate, world_twists
+from vitruvian.skeleton import bone_poses, world_twists
 from vitruvian.verify.book import Finding, claim
 
 Array = np.ndarray
@@ -76,8 +76,11 @@ def _clearance() -> Clearance:
 
 @lru_cache(maxsize=16)
 def arms_over(name: str) -> Array:
+    return sweep(_body(), name)
+
+
+def sweep(body: Body, name: str) -> Array:
     """Moment arms [m] of all muscles over a sweep, + for its movement, shape (n_angles, n_muscles)."""
-    body = _body()
     bone, axis, angles, table = SWEEPS[name]
     if bone == "head":  # the neck bends evenly: by the difference of lengths
         ends = [
@@ -139,8 +142,7 @@ def moment_arms_lie_in_published_bands() -> Finding:
     """Moment arms over the joints' ranges lie within published bands, from neck to ankle."""
     out, offs = [], [0.0]
     for row in read_csv("moment_arm_bands.csv"):
-        low, high = float(row["low_mm"]), float(row["high_mm"])
-        low, high = (low, high * TALLER) if high > 0 else (low * TALLER, high)
+        low, high = band(row)
         for name, arm in _rows(row):
             off = max(low - 1e3 * arm.min(), 1e3 * arm.max() - high)
             offs.append(off)
@@ -151,32 +153,6 @@ def moment_arms_lie_in_published_bands() -> Finding:
     return Finding.error(
         float(np.max(offs)), 0.0, "mm", f"{len(offs) - 1} muscles; outside: {'; '.join(out) or 'none'}"
     )
-
-
-@claim
-def paths_do_not_jump() -> Finding:
-    """No path jumps along random ways through the ranges of all limb joints (two thirds of the shoulder's)."""
-    body = _body()
-    s, m = body.skeleton, body.muscles
-    rng, steps = np.random.default_rng(0), 200
-    limbs = [
-        i
-        for b in ("Hu_l", "Ul_l", "Rad_l", "Ha_l", "Fe_l", "Tfp_l", "Fo_l")
-        for i in range(*s.v_slice(b).indices(s.n_v))
-    ]
-    share = np.where(s.dof_bone[limbs] == s.index("Hu_l"), 0.67, 0.9)  # its extremes together are out of reach
-    worst, where = 0.0, ""
-    for _ in range(24):
-        ends = np.zeros((2, s.n_v))
-        ends[:, limbs] = share * rng.uniform(s.forces.low[limbs], s.forces.high[limbs], (2, len(limbs)))
-        ways = [ends[0] + t * (ends[1] - ends[0]) for t in np.linspace(0.0, 1.0, steps + 1)]
-        length = np.array([lengths(m, bone_poses(s, integrate(s, body.default_q, w))) for w in ways])
-        bend = np.abs(np.diff(length, 2, axis=0))
-        off = bend.max(axis=0)
-        k = int(np.argmax(off))
-        if off[k] > worst:
-            worst, where = float(off[k]), m.names[k]
-    return Finding.error(worst, 2e-3, "m", f"second difference over 1/200 of 24 ways, worst {where}")
 
 
 @claim
@@ -203,6 +179,12 @@ def balanced_extension(body: Body, table: dict) -> float:
     bounds = [(0.0, 1.0)] * R.shape[1] + [(0.0, None)]
     found = linprog(cost, A_eq=np.column_stack([R, -load]), b_eq=np.zeros(len(rows)), bounds=bounds)
     return float(found.x[-1]) if found.status == 0 else 0.0
+
+
+def band(row: dict[str, str]) -> tuple[float, float]:
+    """A published band [mm], for a body as tall as ours."""
+    low, high = float(row["low_mm"]), float(row["high_mm"])
+    return (low, high * TALLER) if high > 0 else (low * TALLER, high)
 
 
 def _rows(row: dict[str, str]) -> list[tuple[str, Array]]:

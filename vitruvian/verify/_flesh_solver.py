@@ -1,4 +1,4 @@
-"""The flesh solver: light bodies, long flights, wrong balances, hard contact, all at default settings."""
+"""The flesh solver: light bodies, long flights and wrong balances at default settings, hard contact with more steps."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from vitruvian.flesh import (
     Plane,
     Potential,
     Settings,
+    angular_momentum,
     box_lattice,
     build_flesh,
     contact_surface,
+    flesh_energy,
     preset,
     rest_state,
 )
-from vitruvian.verify._flesh_common import angular_momentum, total_energy
 from vitruvian.verify.book import Finding, claim, worst
 
 GRAVITY = 9.81  # [m/s²]
@@ -86,10 +87,10 @@ def _flight() -> tuple[np.ndarray, float, int]:
     state, solver = rest_state(model), FleshSolver(model)
     state.v[:] = np.cross([0.0, 2.0, 5.0], state.x)
     state.v[:, 2] += 10.0 * state.x[:, 2]
-    energy, spin, newton = [total_energy(model, state)], angular_momentum(model, state), 0
+    energy, spin, newton = [flesh_energy(model, state).total], angular_momentum(model, state), 0
     for _ in range(500):
         newton += solver.step(state, Loads(), 0.01, integrator="energy-momentum").newton
-        energy.append(total_energy(model, state))
+        energy.append(flesh_energy(model, state).total)
     change = np.linalg.norm(angular_momentum(model, state) - spin) / np.linalg.norm(spin)
     return np.array(energy) / energy[0], float(change), newton
 
@@ -173,7 +174,8 @@ def a_strongly_compressed_bar_stays_on_its_branch() -> Finding:
 def a_crushed_block_recovers() -> Finding:
     """Deepest that the skin of a block lies in the plates that crush it to 30 %, rough with 0.3, in millimetres.
 
-    Let go, the block must find its shape again, within a thousandth of its edge (rms).
+    Let go, the block must find its shape again, within a thousandth of its edge (rms). Up to 80 Newton steps a time
+    step, twice the default. Blocks of 20³ cells have not been carried to the end: their steps are halved on and on.
     """
     n, edge = 8, 0.2
     lattice = box_lattice((n, n, n), edge / n)
@@ -205,4 +207,4 @@ def a_crushed_block_recovers() -> Finding:
         f"{n}³ cells, height down to {lowest:.3f}; {folded} cells folded at worst, {report.folded} at the end; shape "
         f"off by {off:.1e} of the edge; {retried} steps taken again at half the time"
     )
-    return Finding.error(1e3 * worst(depths) if off < 0.02 and report.folded == 0 else np.inf, 1.0, "mm", detail=detail)
+    return Finding.error(1e3 * worst(depths) if off < 1e-3 and report.folded == 0 else np.inf, 1.0, "mm", detail=detail)

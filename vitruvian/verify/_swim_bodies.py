@@ -21,7 +21,7 @@ Array = np.ndarray
 @cache
 def lying_human(lungs: str) -> tuple[Body, BoundSkin]:
     """A human whose trunk is as dense as flesh, and his skin."""
-    body = human(paths="documents", stops="soft")
+    body = human()
     skin = bound_skin(body)
     body = balanced(body, skin)
     return body, breathing_skin(body, skin, lungs)

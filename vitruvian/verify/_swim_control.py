@@ -21,7 +21,7 @@ RATE, STEP, SWIM_STEP = 0.6, 1.0 / 192.0, 1.0 / 96.0
 
 def decoding() -> Finding:
     """Pose read off the lengths, step by step over half a cycle of each stroke, limbs."""
-    body = human(paths="documents", stops="soft")
+    body = human()
     measure, reader = MuscleKinematics(body), LengthReader(body)
     rows, errors = _rows(body, LIMBS), []
     for name in stroke_names():

@@ -46,6 +46,7 @@ from vitruvian.verify._body_contact import (
     a_jumper_flies_a_parabola,
     a_push_is_balanced,
     a_squat_needs_no_hand,
+    books_of_a_fall_close,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
     falling_upright_stays_out_of_the_ground,
@@ -53,15 +54,16 @@ from vitruvian.verify._body_contact import (
     lying_stays_out_of_the_ground,
     neutral_angles_lie_within_their_range,
     steps_of_contact_are_booked,
+    what_the_step_loses_halves_with_it,
 )
 from vitruvian.verify._body_paths import (
     moment_arms_lie_in_published_bands,
     muscles_end_on_bone,
-    paths_do_not_jump,
     paths_stay_out_of_bone,
     prime_movers_keep_their_sign,
     raised_arm_pulls_down_by_60_newton_metres,
 )
+from vitruvian.verify._body_smooth import moment_arms_do_not_jump, paths_do_not_jump
 from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
 from vitruvian.verify.book import Finding, claim, worst
 
@@ -69,6 +71,7 @@ __all__ = [
     "a_jumper_flies_a_parabola",
     "a_push_is_balanced",
     "a_squat_needs_no_hand",
+    "books_of_a_fall_close",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
     "falling_upright_stays_out_of_the_ground",
@@ -76,6 +79,7 @@ __all__ = [
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
     "mjcf_falls_as_ours",
+    "moment_arms_do_not_jump",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
     "neutral_angles_lie_within_their_range",
@@ -86,6 +90,7 @@ __all__ = [
     "prime_movers_keep_their_sign",
     "raised_arm_pulls_down_by_60_newton_metres",
     "steps_of_contact_are_booked",
+    "what_the_step_loses_halves_with_it",
 ]
 
 Array = np.ndarray

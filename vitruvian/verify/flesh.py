@@ -7,15 +7,19 @@ their own, one theme each.
 
 from vitruvian.verify._flesh_beams import (
     axial_bar,
-    cantilever_convergence_rate,
+    cantilever_has_converged_with_two_cells,
+    cantilever_in_plane_strain,
     cantilever_nu_0_30,
     cantilever_nu_0_45,
     cantilever_nu_0_49,
     cantilever_nu_0_499,
+    cantilever_of_every_material,
     clamped_cantilever,
     first_bending_frequency,
     first_bending_frequency_in_time,
     uniform_pressure,
+    venant_kirchhoff_bar,
+    venant_kirchhoff_cantilever_bends_as_an_elastica,
 )
 from vitruvian.verify._flesh_block import (
     hyperelastic_block_agrees_with_scikit_fem,
@@ -70,11 +74,13 @@ __all__ = [
     "attachment_jacobian_is_the_derivative_of_the_pull",
     "axial_bar",
     "biceps_keeps_the_volume_of_the_flesh",
-    "cantilever_convergence_rate",
+    "cantilever_has_converged_with_two_cells",
+    "cantilever_in_plane_strain",
     "cantilever_nu_0_30",
     "cantilever_nu_0_45",
     "cantilever_nu_0_49",
     "cantilever_nu_0_499",
+    "cantilever_of_every_material",
     "clamped_cantilever",
     "embedded_forces_do_the_same_work",
     "energy_is_kept_over_five_seconds_of_vibration",
@@ -100,5 +106,7 @@ __all__ = [
     "the_elbow_of_the_body_flexes_to_120_degrees",
     "thighs_pressed_together_stay_apart",
     "uniform_pressure",
+    "venant_kirchhoff_bar",
+    "venant_kirchhoff_cantilever_bends_as_an_elastica",
     "walls_of_a_fold_stay_apart",
 ]

@@ -158,7 +158,7 @@ def control_by_muscles_leads_elbows_hips_and_knees() -> Finding:
 
 @cache
 def _body() -> Body:
-    return human(paths="documents", stops="soft")
+    return human()
 
 
 @cache

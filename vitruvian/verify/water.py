@@ -71,6 +71,11 @@ from vitruvian.verify._water_surface import (
     slosh_keeps_volume,
     that_dam_break_needs_little_put_back,
 )
+from vitruvian.verify._water_thin import (
+    added_mass_of_discs_thinner_than_a_cell,
+    added_mass_of_plates_thinner_than_a_cell,
+    momentum_of_a_thin_plate_and_its_water,
+)
 from vitruvian.verify._water_waves import waves_of_11_cells_lose_little, waves_of_16_cells_keep_their_period
 
 __all__ = [
@@ -92,6 +97,8 @@ __all__ = [
     "a_tall_box_capsizes_by_formula",
     "a_tall_box_capsizes_by_pressure",
     "added_mass_of_a_ball",
+    "added_mass_of_discs_thinner_than_a_cell",
+    "added_mass_of_plates_thinner_than_a_cell",
     "added_mass_of_thin_limbs",
     "dam_break_drift_before_it_is_put_right",
     "dam_break_front",
@@ -109,6 +116,7 @@ __all__ = [
     "momentum_at_an_impulsive_start",
     "momentum_in_a_full_closed_tank",
     "momentum_in_an_open_topped_tank",
+    "momentum_of_a_thin_plate_and_its_water",
     "neutral_density_ratio_by_formula",
     "neutral_density_ratio_by_pressure",
     "no_step_of_a_dam_break_raises_its_energy",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from vitruvian.errors import unknown_name
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh import Tubes, vertex_normals
 from vitruvian.mesh.normals import UP
 from vitruvian.view import normals
@@ -36,6 +36,7 @@ WITHIN = 5.0  # radii from that surface at which a drop is part of it
 PLAIN = (0.18, 0.10, 0.0)
 TUBE_SIDES = (14, 8)  # around each tube: when there are few lines, when there are many
 MANY_LINES = 120
+MOST_VERTICES = 4_000_000  # of the tubes that lines are drawn as
 
 
 @dataclass
@@ -192,6 +193,8 @@ class LinesPart:
         else:
             rings = min(max(2 * longest, 12), 600) if longest > 2 else 2
         sides = TUBE_SIDES[1] if n > MANY_LINES else TUBE_SIDES[0]
+        if n * rings * sides > MOST_VERTICES:
+            raise InputError(f"lines {lines.name}: {n} lines with up to {longest} points are too many to draw")
         self.tubes = Tubes(lines.offsets, lines.radius, rings=rings, sides=sides, tapered=muscle)
         self.finish = _finish(lines.layer, lines.opacity, len(self.tubes.faces))
         self.colours = colour_map(lines.value, lines.unit, lines.value_range) if lines.value else None

@@ -35,6 +35,7 @@ Array = np.ndarray
 PICTURES = (".png", ".webp", ".jpg", ".jpeg")
 FILMS = (".mp4", ".mov", ".mkv")
 SIDE = (16, 8192)  # least and greatest width and height [pixel]
+MOST_REPEATS = 60  # times that a film may show each recorded frame, on average
 LOOKED_AT = 24  # frames that are measured to find what a run sweeps over
 
 
@@ -100,7 +101,13 @@ def film_frames(time: Array, fps: float | None = None) -> tuple[float, Array]:
     rate = round(rate, 3)
     if abs(rate - recorded) < 1e-3 * recorded:
         return rate, np.arange(len(time))
-    wanted = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
+    count = (time[-1] - time[0]) * rate + 1e-6
+    if count > MOST_REPEATS * (len(time) + 60):
+        raise InputError(
+            f"{len(time)} recorded frames lie {time[-1] - time[0]:.3g} s apart, which are {count:.3g} frames of a film "
+            f"with {rate:g} a second; give fewer frames per second"
+        )
+    wanted = time[0] + np.arange(int(count) + 1) / rate
     right = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
     return rate, np.where(wanted - time[right - 1] < time[right] - wanted, right - 1, right)
 

@@ -7,6 +7,7 @@ from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
+from vitruvian.water.narrow import NarrowWarning
 from vitruvian.water.patches import Patch, Patches, PatchState, cover, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
@@ -24,6 +25,7 @@ __all__ = [
     "Boundary",
     "Links",
     "Mechanism",
+    "NarrowWarning",
     "Patch",
     "PatchState",
     "Patches",

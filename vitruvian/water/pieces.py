@@ -7,12 +7,17 @@ however thin it is and however it lies, and the pressure may jump across it.
 
 Where a sheet ends inside a cell, the cell is one piece and the flow along an axis must pass beside the sheet. With b
 the part of its cross-section that the sheet takes, the way between the neighbours' centres has the resistance of that
-throat and of the flow's turning round the edge, found from plates in exact potential flow:
+throat and of the flow's turning round the edge:
 
-    two cells' lengths + k,      k = (1 + TURN) b / (1 - b)
+    two cells' lengths + k,      k = (1 + TURN) b / (1 - b),      TURN = sqrt(2)
 
 k is shared by the two faces: the nearer one takes more, in proportion to the gap on its other side. A sheet within the
-face itself leaves the open part w / (1 + TURN b). Effective open parts take the place of geometric ones everywhere.
+face itself leaves the open part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point
+lattice: with this open part of the last face, and no other, the far field is that of an edge displaced by b cells. The
+way along the sheet to its edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet
+lies in the middle of cells (less elsewhere, in proportion to the product of its gaps): with it the edge of the far
+field moves as the sheet's own until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`).
+Effective open parts take the place of geometric ones everywhere.
 """
 
 from __future__ import annotations
@@ -25,9 +30,9 @@ from vitruvian.water.crossings import Lattice
 from vitruvian.water.fractions import SLIVER
 
 Array = np.ndarray
-TURN = 1.2  # resistance of turning round an edge, in cells for each covered cell; discs in potential flow give it
+TURN = np.sqrt(2.0)  # resistance of turning round an edge, in cells for each covered cell
+BEND = 0.8  # of the way along a sheet to its edge at the far side of a cell; five-point lattice, within 3 % for all b
 MOST_PIECES = 8  # in a cell
-FULL = 0.9  # covered part beyond which a throat counts as this narrow
 SHORTEST = 0.125  # half length of a sliver
 OPEN, CUT, RIM, THIN = 0, 1, 2, 3
 
@@ -41,7 +46,7 @@ def split_cells(lattice: Lattice, r: int, corners: Array, half: Array, ox: Array
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if _kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
         return no_pieces()
-    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, FULL, half, ox, oy, oz))
+    return Pieces(*_split(lattice.wet, lattice.low, lattice.high, r, corners, kind, TURN, BEND, half, ox, oy, oz))
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -332,7 +337,7 @@ def _same_piece(wet, low, r, i, j, k, label, axis, share):
 
 
 @njit(cache=True)
-def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
+def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
     nx, ny, nz = kind.shape
     number = np.full(kind.shape, -1, np.int64)
     count = 0
@@ -415,6 +420,7 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
     lengths = np.empty(room)
     covered = np.zeros((count, 3))  # part of the rows that end at a sheet with the same piece behind it
     throat = np.zeros((count, 3, 2, MOST_PIECES))  # share of k below and above the sheet
+    beside = np.zeros((count, 3, 2, MOST_PIECES))  # the same of the way along the sheet to its edge
     height = np.zeros((count, 3))  # of the sheet in the cell
     share = np.empty(MOST_PIECES)
     for n in range(count):
@@ -432,11 +438,14 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
             s = below / max(below + above, 1e-9)
             height[n, axis] = 0.5 * (below + 1.0 - above)
             for m in range(pieces[n]):
-                part = min(both * share[m], full)
+                part = min(both * share[m], 1.0 - SLIVER)
                 covered[n, axis] += part
                 more = (1.0 + turn) * part / (1.0 - part)
                 throat[n, axis, 0, m] = (1.0 - s) * more
                 throat[n, axis, 1, m] = s * more
+                more = 4.0 * bend * part * (2.0 - part)
+                beside[n, axis, 0, m] = (1.0 - s) * more
+                beside[n, axis, 1, m] = s * more
     # effective open parts
     kept = 0
     was, opened_was = ends.copy(), opened.copy()
@@ -473,10 +482,10 @@ def _split(wet, low, high, r, corners, kind, turn, full, half, ox, oy, oz):
                     across = (axis + 1 + t) % 3
                     if lower >= 0 and was[q, 0] == la and was[q, 1] != lb:
                         side = 0 if middle[p, t] < height[lower, across] else 1
-                        resistance += opened_was[p] * throat[lower, across, side, la]
+                        resistance += opened_was[p] * beside[lower, across, side, la]
                     if upper >= 0 and was[q, 1] == lb and was[q, 0] != la:
                         side = 0 if middle[p, t] < height[upper, across] else 1
-                        resistance += opened_was[p] * throat[upper, across, side, lb]
+                        resistance += opened_was[p] * beside[upper, across, side, lb]
             w = opened_was[p] / resistance
             if w < SLIVER:
                 continue

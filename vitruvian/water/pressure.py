@@ -83,7 +83,7 @@ def project(
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
     if split is not None and pockets is not None:
-        split.join(pockets)
+        split.join(pockets, system.diagonal)
     cells = b.cells + 1
     place = cells if split is None else split.places(b, cells, shape)
     # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield;
@@ -92,7 +92,8 @@ def project(
     if pockets is not None and tank.free_surface:
         felt = pockets[cells[:, 0], cells[:, 1], cells[:, 2]] == 0
     if mobility is not None and b.links and np.any(mobility):
-        active = felt & (system.diagonal[cells[:, 0], cells[:, 1], cells[:, 2]] > 0.0)
+        alive = system.diagonal[tuple(cells.T)] > 0.0 if split is None else split.alive(system.diagonal, place)
+        active = felt & alive
         coupling = Coupling(place[active], b.cell_link[active], b.rows[active], rho * h**3 * mobility)
     else:
         felt[:] = True

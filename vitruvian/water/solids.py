@@ -34,11 +34,15 @@ class WetShape:
     mesh: Topology
     links: Array  # index of a link for each triangle, shape (m,)
     memory: dict[str, Placed] = field(default_factory=dict, repr=False, compare=False)  # where it lay last
+    link_names: dict[int, str] = field(default_factory=dict, compare=False)  # where they differ from the skin's
 
     @classmethod
-    def build(cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0) -> WetShape:
+    def build(
+        cls, name: str, faces: Array, vertex_count: int, links: Array | int = 0, link_names: Sequence[str] = ()
+    ) -> WetShape:
         mesh = topology(faces, vertex_count, name)
-        return cls(name, mesh, np.broadcast_to(np.asarray(links, np.int64), (len(mesh.faces),)).copy())
+        carried = np.broadcast_to(np.asarray(links, np.int64), (len(mesh.faces),)).copy()
+        return cls(name, mesh, carried, link_names=dict(enumerate(link_names)))
 
 
 @dataclass

@@ -24,6 +24,7 @@ from vitruvian.water.ghost import share
 Array = np.ndarray
 SWEEPS = 3  # of Gauss-Seidel about the pieces before and after the cycle
 NONE = -1
+ROUNDING = 1e-9  # coefficients below it are none
 
 
 @dataclass
@@ -41,11 +42,19 @@ class Split:
     near_amount: Array  # and their coefficients
     near_diagonal: Array
 
-    def join(self, pockets: Array) -> None:
-        """A further piece belongs to the pocket of the neighbour that it is joined to."""
-        active = self.slot >= 0
-        flat = pockets.reshape(-1)
-        flat[self.slot[active]] = flat[self.joined[active]]
+    def join(self, pockets: Array, diagonal: Array) -> None:
+        """Number further pieces as the neighbours that they are joined to, and alike what couplings connect; a pocket
+        that one connects with a known pressure is none. diagonal: of the grid's matrix.
+        """
+        _join(self.slot, self.joined, self.one, self.two, self.amount, diagonal.reshape(-1), pockets.reshape(-1))
+
+    def alive(self, diagonal: Array, place: Array) -> Array:
+        """Whether anything is open to the unknowns at the given padded places, shape (rows, 3); a cell's own piece may
+        be shut in where further ones of the cell are not.
+        """
+        out = diagonal.reshape(-1) > 0.0
+        out[self.near] = self.near_diagonal >= ROUNDING
+        return out[np.ravel_multi_index(tuple(place.T), diagonal.shape)]
 
     def places(self, b: Boundary, cells: Array, shape: tuple[int, ...]) -> Array:
         """Padded place of the unknown of each of the boundary's rows, shape (rows, 3); cells: those of their cells."""
@@ -74,8 +83,11 @@ def add_pieces(
     active = slot >= 0
     if not active.any():
         return None
-    near = _near(cx, cy, cz, slot[active], joined[active], one, two)
-    return Split(slot, one, two, amount, joined, near, *_rows(cx, cy, cz, diagonal, near, one, two, amount))
+    near = _near(cx, cy, cz, slot[active], joined[active], one, two, p.cells)
+    split = Split(slot, one, two, amount, joined, near, *_rows(cx, cy, cz, diagonal, near, one, two, amount))
+    dead = near[split.near_diagonal < ROUNDING]
+    right.reshape(-1)[dead] = x.reshape(-1)[dead] = 0.0
+    return split
 
 
 def finish_velocity(
@@ -94,6 +106,33 @@ def finish_velocity(
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _join(slot, joined, one, two, amount, diagonal, pockets):
+    count = pockets.max()
+    for e in range(len(slot)):
+        if slot[e] >= 0:
+            at = joined[e]
+            if diagonal[at] == 0.0 and pockets[at] == 0:  # open to further pieces alone: the grid's matrix knows it not
+                count += 1
+                pockets[at] = count
+            pockets[slot[e]] = pockets[at]
+    same = np.arange(count + 1)  # the number that each one goes by
+    for m in range(len(one)):
+        if amount[m] <= 0.0:
+            continue
+        a, b = pockets[one[m]], pockets[two[m]] if two[m] >= 0 else 0
+        while same[a] != a:
+            a = same[a]
+        while same[b] != b:
+            b = same[b]
+        same[max(a, b)] = min(a, b)
+    for n in range(pockets.size):
+        a = pockets[n]
+        while same[a] != a:
+            a = same[a]
+        pockets[n] = a
 
 
 @njit(cache=True)
@@ -191,6 +230,15 @@ def _build(
     for e in range(n):
         if slot[e] >= 0:
             flat_x[slot[e]] = flat_x[joined[e]]
+    for m in range(len(faces)):  # what has gone altogether leaves no rounding behind, which multigrid would divide by
+        axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
+        la, lb = _cells_of(faces[m], sy, sz)
+        c = cx if axis == 0 else (cy if axis == 1 else cz)
+        if c[i + 1, j + 1, k + 1] < ROUNDING:
+            c[i + 1, j + 1, k + 1] = 0.0
+        for at in (la, lb):
+            if flat_d[at] < ROUNDING:
+                flat_d[at] = 0.0
     return slot, joined, one[:count].copy(), two[:count].copy(), amount[:count].copy()
 
 
@@ -224,11 +272,11 @@ def _couple(cx, cy, cz, a, b, amount, sy, sz):
 
 
 @njit(cache=True)
-def _near(cx, cy, cz, slot, joined, one, two):
-    """Pieces, the cells that their couplings reach, and the neighbours of those."""
+def _near(cx, cy, cz, slot, joined, one, two, cells):
+    """Pieces, the cells that their couplings reach, their own cells, and the neighbours of all those."""
     _, sy, sz = cx.shape
     seen = np.zeros(cx.size, np.bool_)
-    out = np.empty(len(slot) + 14 * len(one) + 7 * len(joined), np.int64)
+    out = np.empty(len(slot) + 14 * len(one) + 7 * len(cells), np.int64)
     count = 0
     for m in range(len(slot)):
         seen[slot[m]] = True
@@ -242,6 +290,12 @@ def _near(cx, cy, cz, slot, joined, one, two):
                 seen[at] = True
                 out[count] = at
                 count += 1
+    for m in range(len(cells)):
+        at = _own(cells[m], sy, sz)
+        if not seen[at]:
+            seen[at] = True
+            out[count] = at
+            count += 1
     ring = count
     fx, fy, fz = cx.reshape(-1), cy.reshape(-1), cz.reshape(-1)
     for m in range(pieces, ring):

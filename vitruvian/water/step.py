@@ -14,6 +14,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import Tank
+from vitruvian.water.narrow import warn_of_narrow
 from vitruvian.water.patches import Patches
 from vitruvian.water.solids import check_apart, fastest_point
 from vitruvian.water.state import WaterState
@@ -39,7 +40,8 @@ def step(
 
     A body that passes a side or the floor is an error that names it, unless beyond_walls (one wholly outside always
     is); so are two rigid bodies that overlap by more than a cell, since their contact is not modelled. patches: refined
-    grids that ride with some of the mechanism's links, see `patches.cover`.
+    grids that ride with some of the mechanism's links, see `patches.cover`. The first step warns of bodies that are too
+    narrow for the cells.
     """
     if forces not in FORCES:
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
@@ -56,6 +58,8 @@ def step(
         raise InputError("water: patches are for a mechanism with pressure forces, and not for reflect=True")
     if patches is not None and tank.wrapped:
         raise InputError("water: patches are for tanks without periodic sides")
+    if mechanism is not None and state.substeps == 0:
+        warn_of_narrow(tank, mechanism.skins(body), () if patches is None else patches.links)
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):

@@ -16,6 +16,7 @@ frame_rate [1/s], substeps, bodies, layers, cameras and ground are attributes of
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -24,10 +25,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, RunFailed
 from vitruvian.world.series import Series, write_array, write_group
 from vitruvian.world.stage import Frame, Lines, LinesFrame, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
+from vitruvian.world.untrusted import check_places, check_poses
 
 FORMAT = "vitruvian recording"
 FORMAT_VERSION = 1
@@ -49,9 +51,9 @@ class Recorder:
 
     @classmethod
     def create(cls, path: Path, stage: Stage, attributes: Mapping[str, Any]) -> Recorder:
-        """Begin a recording in the new folder `path`."""
+        """Begin a recording in the new or empty folder `path`."""
         check_stage(stage)
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)
         recorder = cls(path, stage)
         _write_still(path, stage, attributes)
         return recorder
@@ -60,6 +62,7 @@ class Recorder:
     def reopen(cls, path: Path, stage: Stage, frames: int) -> Recorder:
         """Continue the recording at `path` after its first `frames` frames; later ones are forgotten."""
         check_stage(stage)
+        refuse_links(path)
         recorder = cls(path, stage)
         lengths = {"time": frames}
         for at in recorder._ragged():
@@ -77,14 +80,24 @@ class Recorder:
             series.drop_later_chunks()
         return recorder
 
+    def moved(self, path: Path) -> None:
+        """Go on at `path`, to which the recording's folder was renamed."""
+        for at, series in self._series.items():
+            series.path = path / at
+        self.path = path
+
     @property
     def frames(self) -> int:
         """Frames appended so far."""
         return self._series["time"].length if self._series else 0
 
     def append(self, time: float, frame: Frame) -> None:
-        """Add the frame at `time` [s]."""
+        """Add the frame at `time` [s]; `RunFailed` if something in it is not where a recording can hold it."""
         series, stage = self._series, self.stage
+        try:
+            _check_frame(stage, frame)
+        except ValueError as error:
+            raise RunFailed(f"the frame at t = {time:.6g} s cannot be recorded: {error}") from None
         if not series:
             self._open(lambda at, shape, dtype, about: Series(self.path / at, shape, dtype, **about), frame)
         if stage.bodies:
@@ -241,6 +254,27 @@ def _write_still(path: Path, stage: Stage, attributes: Mapping[str, Any]) -> Non
         "ground": stage.ground,
     }
     write_group(path, about)
+
+
+def _check_frame(stage: Stage, frame: Frame) -> None:
+    """ValueError unless everything is in the bounds within which recordings are read."""
+    poses = np.asarray(frame.poses)
+    if poses.shape == (len(stage.bodies), 7):
+        check_poses(poses[None])
+    for name, surface in frame.surfaces.items():
+        check_places(np.asarray(surface.vertices), f": surface {name}")
+    for name, lines in frame.lines.items():
+        check_places(np.asarray(lines.points), f": lines {name}")
+    for name, points in frame.points.items():
+        check_places(np.asarray(points), f": points {name}")
+
+
+def refuse_links(path: Path) -> None:
+    """ValueError if anything in the recording is a link: writing would go where it points."""
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            if os.path.islink(os.path.join(folder, name)):
+                raise ValueError(f"{name} is a link")
 
 
 def _ragged_rows(path: Path, ragged: Mapping[str, list[str]], frames: int) -> dict[str, int]:

@@ -7,6 +7,7 @@ written, or whose run was killed, is read up to its last flushed frame.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +20,24 @@ from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
 from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
 from vitruvian.world.stage_check import check_stage
 from vitruvian.world.store import Store
-from vitruvian.world.untrusted import check, is_number, made
+from vitruvian.world.untrusted import (
+    FARTHEST,
+    LONGEST,
+    MOST_LETTERS,
+    check,
+    check_places,
+    check_poses,
+    is_number,
+    made,
+)
 
 if TYPE_CHECKING:
     import pandas
 
-MOST_PARTS = 100_000  # bodies, meshes, signals
+MOST_PARTS = 20_000  # bodies, meshes, signals, settings
+MOST_FRAMES = 20_000_000
+MOST_TRIANGLES = 4_000_000  # seen at one instant
+KEPT_BYTES = 256 << 20  # of signals
 SHOWN = 12  # signals in the printed form
 
 
@@ -60,6 +73,7 @@ class Recording:
             for name in ("bodies", "signals", "surfaces", "lines", "points", "layers"):
                 check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
                 check(len(about[name]) <= MOST_PARTS, f"too many {name}")
+                check(all(len(item) <= MOST_LETTERS for item in about[name]), f"long names of {name}")
             _check_attributes(about)
         _ = recording.time, recording.stage
         return recording
@@ -82,11 +96,24 @@ class Recording:
         return len(self.time)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A signal over time, shape (frames,) or (frames, components)."""
-        return self.signals[name]
+        """A signal over time, shape (frames,) or (frames, components); `force.x` is one component, (frames,)."""
+        if name in self.signals:
+            return self.signals[name]
+        if (part := self._component(name)) is not None:
+            return self.signals[part[0]][:, part[1]]
+        known = [*self.signals, *(f"{s.name}.{part}" for s in self.stage.signals for part in s.components)]
+        raise KeyError(str(unknown_name("signal", name, known)))
 
     def __contains__(self, name: object) -> bool:
-        return name in self.signals
+        return name in self.signals or (isinstance(name, str) and self._component(name) is not None)
+
+    def _component(self, name: str) -> tuple[str, int] | None:
+        """The signal and the column that a name such as `force.x` means."""
+        for signal in self.stage.signals:
+            part = name.removeprefix(f"{signal.name}.")
+            if part != name and part in signal.components:
+                return signal.name, signal.components.index(part)
+        return None
 
     __iter__ = None  # it is no sequence: ask for `time`, `signals` or `frame(i)`
 
@@ -141,7 +168,9 @@ class Recording:
             raise InputError(f"{self.path} holds no frames yet")
         time = self._store.read("time", ndim=1)
         with self._store.trouble("time"):
-            _check_finite(time)
+            check(len(time) <= MOST_FRAMES, f"{len(time)} frames")
+            bad = np.flatnonzero(~(np.abs(time) <= LONGEST))
+            check(not len(bad), f"not a time at frame {bad[0] if len(bad) else 0}")
             check(bool((np.diff(time) > 0).all()), "not increasing")
         return time
 
@@ -153,7 +182,8 @@ class Recording:
             return np.zeros((len(self), 0, 7))
         poses = self._store.read("poses", stop=len(self), shape=(count, 7))
         with self._store.trouble("poses"):
-            _check_finite(poses)
+            for first in range(0, len(poses), 1024):
+                check_poses(poses[first : first + 1024], first)
         return poses
 
     @cached_property
@@ -177,6 +207,11 @@ class Recording:
                 ground=None if about["ground"] is None else float(about["ground"]),
             )
             check_stage(stage)
+            seen: list[Mesh | Surface] = [*stage.meshes, *stage.surfaces]
+            check(sum(len(part.faces) for part in seen if part.faces is not None) <= MOST_TRIANGLES, "too many faces")
+            check(sum(int(lines.offsets[-1]) for lines in stage.lines) <= MOST_TRIANGLES, "too many points of lines")
+            for mesh in stage.meshes:
+                check_places(mesh.vertices, f": mesh {mesh.name}")
         return stage
 
     def signal(self, name: str) -> Signal:
@@ -186,12 +221,18 @@ class Recording:
         return next(signal for signal in self.stage.signals if signal.name == name)
 
     def frame(self, i: int) -> Frame:
-        """Everything at frame `i`."""
-        stage = self.stage
+        """Everything at frame `i`, counted from the end where it is negative."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"frame {i} of {len(self)}")
+        stage, i = self.stage, int(i) % len(self)
+        surfaces = {surface.name: self.surface(surface.name, i) for surface in stage.surfaces}
+        with self._store.trouble("surfaces"):
+            count = sum(len(now.faces) for now in surfaces.values() if now.faces is not None)
+            check(count <= MOST_TRIANGLES, f"{count} triangles at frame {i}")
         return Frame(
-            poses=self.poses[i],
-            signals={signal.name: self.signals[signal.name][i] for signal in stage.signals},
-            surfaces={surface.name: self.surface(surface.name, i) for surface in stage.surfaces},
+            poses=self._poses_at(i),
+            signals={signal.name: self._signal_at(signal, i) for signal in stage.signals},
+            surfaces=surfaces,
             lines={lines.name: self.lines(lines.name, i) for lines in stage.lines},
             points={points.name: self.points(points.name, i) for points in stage.points},
         )
@@ -204,12 +245,16 @@ class Recording:
             vertices = self._store.read(f"{at}/vertices", i, i + 1, ndim=3)[0]
             with self._store.trouble(f"{at}/vertices"):
                 check(vertices.shape[1] == 3 and len(vertices) > surface.faces.max(), "too few vertices")
+                check_places(vertices, f" at frame {i}")
             values = self._store.read(f"{at}/values", i, i + 1, shape=(len(vertices),))[0] if surface.value else None
             return SurfaceFrame(vertices, None, values)
         first, last = self._bounds(f"{at}/vertex_offsets", i)
         vertices = self._store.read(f"{at}/vertices", first, last, shape=(3,))
         faces = self._store.read(f"{at}/faces", *self._bounds(f"{at}/face_offsets", i), shape=(3,))
+        with self._store.trouble(f"{at}/vertices"):
+            check_places(vertices, f" at frame {i}")
         with self._store.trouble(f"{at}/faces"):
+            check(faces.dtype.kind in "iu", f"type {faces.dtype}")
             check(not faces.size or (faces.min() >= 0 and faces.max() < len(vertices)), "refer to absent vertices")
         values = self._store.read(f"{at}/values", first, last, shape=()) if surface.value else None
         return SurfaceFrame(vertices, faces, values)
@@ -219,18 +264,37 @@ class Recording:
         lines = next(s for s in self.stage.lines if s.name == name)
         at = f"lines/{key(name)}"
         points = self._store.read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
+        with self._store.trouble(f"{at}/points"):
+            check_places(points, f" at frame {i}")
         values = self._store.read(f"{at}/values", i, i + 1, shape=(len(lines.offsets) - 1,))[0] if lines.value else None
         return LinesFrame(points, values)
 
     def points(self, name: str, i: int) -> np.ndarray:
         """A cloud of points at frame `i` [m], shape (any, 3)."""
         at = f"points/{key(name)}"
-        return self._store.read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
+        points = self._store.read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
+        with self._store.trouble(f"{at}/positions"):
+            check(len(points) <= MOST_TRIANGLES, f"{len(points)} points at frame {i}")
+            check_places(points, f" at frame {i}")
+        return points
+
+    def _poses_at(self, i: int) -> np.ndarray:
+        count = len(self.stage.bodies)
+        if not count:
+            return np.zeros((0, 7))
+        poses = self._store.read("poses", i, i + 1, shape=(count, 7))
+        with self._store.trouble("poses"):
+            check_poses(poses, i)
+        return poses[0]
+
+    def _signal_at(self, signal: Signal, i: int) -> np.ndarray:
+        shape = (len(signal.components),) if signal.components else ()
+        return self._store.read(f"signals/{key(signal.name)}", i, i + 1, shape=shape)[0]
 
     def _bounds(self, at: str, i: int) -> tuple[int, int]:
         first, last = (int(n) for n in self._store.read(at, i, i + 2, shape=()))
         with self._store.trouble(at):
-            check(0 <= first <= last, "not increasing")
+            check(0 <= first <= last <= first + 3 * MOST_TRIANGLES, f"{first} to {last} at frame {i}")
         return first, last
 
     def _meshes(self) -> Iterator[Mesh]:
@@ -270,23 +334,22 @@ class Recording:
 
 def _check_attributes(about: dict[str, Any]) -> None:
     """What a run wrote down about itself; only the frame rate must be there."""
-    check(is_number(about["frame_rate"]) and about["frame_rate"] > 0, f"frame_rate {about['frame_rate']!r}")
-    check(about["ground"] is None or is_number(about["ground"]), f"ground {about['ground']!r}")
+    rate, ground = about["frame_rate"], about["ground"]
+    check(is_number(rate, 0.0, 1e6) and rate > 0, f"frame_rate {rate!r:.40}")
+    check(ground is None or is_number(ground, -FARTHEST, FARTHEST), f"ground {ground!r:.40}")
     for name in ("scene", "quality", "version"):
-        check(isinstance(about.get(name, ""), str), f"{name} {about.get(name)!r}")
+        word = about.get(name, "")
+        check(isinstance(word, str) and len(word) <= MOST_LETTERS, f"{name} {word!r:.40}")
     seconds, substeps, seed = about.get("seconds", 0.0), about.get("substeps", 1), about.get("seed", 0)
-    check(is_number(seconds) and seconds >= 0, f"seconds {seconds!r}")
-    check(type(substeps) is int and substeps >= 1, f"substeps {substeps!r}")
-    check(type(seed) is int and seed >= 0, f"seed {seed!r}")
+    check(is_number(seconds, 0.0, LONGEST), f"seconds {seconds!r:.40}")
+    check(type(substeps) is int and substeps >= 1, f"substeps {substeps!r:.40}")
+    check(type(seed) is int and seed >= 0, f"seed {seed!r:.40}")
+    check(isinstance(about["cameras"], list) and len(about["cameras"]) <= MOST_LETTERS, "cameras")
     parameters = about.get("parameters", {})
-    check(isinstance(parameters, dict), f"parameters {parameters!r}")
+    check(isinstance(parameters, dict) and len(parameters) <= MOST_PARTS, f"parameters {parameters!r:.40}")
     for name, value in parameters.items():
-        check(is_number(value) or isinstance(value, str | bool), f"parameter {name} {value!r}")
-
-
-def _check_finite(rows: np.ndarray) -> None:
-    bad = np.argwhere(~np.isfinite(rows))
-    check(not len(bad), f"not finite at frame {bad[0][0] if len(bad) else 0}")
+        check(is_number(value) or isinstance(value, str | bool), f"parameter {name:.40} {value!r:.40}")
+        check(len(name) <= MOST_LETTERS and len(str(value)) <= 20 * MOST_LETTERS, f"parameter {name:.40} is too long")
 
 
 class _Signals(Mapping[str, np.ndarray]):
@@ -295,7 +358,7 @@ class _Signals(Mapping[str, np.ndarray]):
         self._shapes = {
             signal.name: (len(signal.components),) if signal.components else () for signal in recording.stage.signals
         }
-        self._read: dict[str, np.ndarray] = {}
+        self._read: OrderedDict[str, np.ndarray] = OrderedDict()  # those read last
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._read:
@@ -305,6 +368,9 @@ class _Signals(Mapping[str, np.ndarray]):
             self._read[name] = self._recording._store.read(
                 f"signals/{key(name)}", stop=len(self._recording), shape=shape
             )
+            held = sum(kept.nbytes for kept in self._read.values())
+            while held > KEPT_BYTES and len(self._read) > 1:
+                held -= self._read.popitem(last=False)[1].nbytes
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -3,6 +3,9 @@
 A run saves (flushes the recording, then writes a checkpoint) at the start, at the end, when it is interrupted, and in
 between as often as saving takes no more than one fiftieth of the time, but not more than once a second. When it saves
 does not change what is recorded: an interrupted or killed run that is resumed gives the same bits as one that was not.
+
+A new recording is made in the folder `.NAME.new` beside its place and renamed when its first frame and checkpoint are
+on disk, so that whatever has the name can be resumed. What a killed run left under that name the next one removes.
 """
 
 from __future__ import annotations
@@ -10,10 +13,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep
@@ -106,6 +110,7 @@ def run_world(
             if recorder.frames == 0:
                 _record(world, recorder, watcher)
                 saver.save()
+                _put_in_place(recorder, path)
             while recorder.frames <= target and not stop.asked:
                 world.step()
                 if progress:
@@ -117,8 +122,11 @@ def run_world(
                         pace.wait(watcher, stop)
             saver.save()
         except BaseException:
-            # Whatever happened, the frames before it are whole, and the world stands at its last good step.
-            _save_what_can_be(recorder, world)
+            if recorder.path == path:
+                # Whatever happened, the frames before it are whole, and the world stands at its last good step.
+                _save_what_can_be(recorder, world)
+            else:
+                shutil.rmtree(recorder.path, ignore_errors=True)
             raise
         finally:
             os.close(lock)
@@ -151,9 +159,15 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
     if not resume:
         refuse_existing(path)
         world.start()
+        new = path.with_name(f".{path.name}.new")
         try:
-            recorder = Recorder.create(path, world.stage(), identity | {"seconds": seconds})
-            return recorder, _lock(path)
+            lock = _lock_new(new, path)
+            try:
+                return Recorder.create(new, world.stage(), identity | {"seconds": seconds}), lock
+            except BaseException:
+                shutil.rmtree(new, ignore_errors=True)
+                os.close(lock)
+                raise
         except OSError as error:
             if error.errno in FULL:
                 raise
@@ -176,6 +190,27 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
         os.close(lock)
         raise
     return recorder, lock
+
+
+def _lock_new(new: Path, path: Path) -> int:
+    """Make the folder `new` and hold it; one that a killed run left is removed first."""
+    with suppress(FileExistsError):  # a file where a folder should be is told below
+        path.parent.mkdir(parents=True)
+    with suppress(FileNotFoundError):
+        left = _lock(new, path)
+        try:
+            shutil.rmtree(new)
+        finally:
+            os.close(left)
+    new.mkdir()
+    return _lock(new, path)
+
+
+def _put_in_place(recorder: Recorder, path: Path) -> None:
+    """Give a recording that can be resumed from now on the name it was asked to have."""
+    refuse_existing(path)
+    os.rename(recorder.path, path)
+    recorder.moved(path)
 
 
 def _record(world: World, recorder: Recorder, watcher: Watcher | None) -> None:
@@ -283,18 +318,18 @@ def _writing_errors(path: Path, world: World) -> Iterator[None]:
         if has_checkpoint(path):
             after = "what was saved before is whole and can be continued with --resume"
         else:
-            after = "nothing was saved; delete it before you run again"
+            after = "nothing was saved"
         raise RunFailed(f"the run stopped at t = {world.time:.6g} s: {path}: {why}; {after}") from error
 
 
-def _lock(path: Path) -> int:
+def _lock(path: Path, told: Path | None = None) -> int:
     """Hold the folder for this process; the system lets go of it when the process ends, however it ends."""
-    folder = os.open(path, os.O_RDONLY)
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(folder)
-        raise InputError(f"{path} is being written by another run") from None
+        raise InputError(f"{told or path} is being written by another run") from None
     return folder
 
 

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numcodecs.zstd import Zstd
 
+from vitruvian.world.chunks import layout_of, read_chunk, read_metadata
+
 CHUNK_BYTES = 1 << 20  # aimed at; one row may be larger
 MOST_ROWS = 1024  # a chunk of small rows is still flushed whole, so it should not grow without bound
 LEVEL = 1  # zstd; moving floats shrink by 4-15 % whatever the effort, so take the cheap one
@@ -51,8 +53,8 @@ class Series:
         """Continue the array at `path` after its first `length` rows; later ones are forgotten."""
         series: Series = object.__new__(cls)
         series.path = path
-        series.meta = json.loads((path / "zarr.json").read_text())
-        series.dtype = np.dtype(series.meta["data_type"]).newbyteorder("<")
+        series.meta = read_metadata(path, "")
+        series.dtype = layout_of(series.meta).dtype
         if series.meta["shape"][0] < length:
             raise ValueError(f"{path.name} has {series.meta['shape'][0]} rows where {length} were saved")
         series._begin()
@@ -134,8 +136,7 @@ class Series:
         write_whole(file, self._codec.encode(self._buffer))
 
     def _read_chunk(self, index: int) -> np.ndarray:
-        data = self._codec.decode(self._chunk_file(index).read_bytes())
-        return np.frombuffer(data, self.dtype).reshape(self._buffer.shape)
+        return read_chunk(self.path, "", layout_of(self.meta), index)
 
     def _write_meta(self) -> None:
         write_whole(self.path / "zarr.json", json.dumps(self.meta).encode())

@@ -5,7 +5,6 @@ Decoded chunks are kept, the latest of them, since frames are mostly asked for i
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -13,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.world.chunks import Layout, layout_of, read_chunk, read_metadata
 from vitruvian.world.untrusted import Trouble, check
 
-MOST_BYTES = 8 << 30  # one array read at once
+MOST_BYTES = 1 << 30  # of one array read at once
 KEPT_BYTES = 128 << 20  # of decoded chunks
-MOST_METADATA = 64 << 20  # one zarr.json
 
 
 class Store:
@@ -25,18 +24,14 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._arrays: dict[str, Any] = {}
+        self._arrays: dict[str, Layout] = {}
         self._blocks: OrderedDict[tuple[str, int], np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
 
     def metadata(self, at: str) -> dict[str, Any]:
         """Attributes of a group or array."""
-        file = self.path / at / "zarr.json"
         with self.trouble(at or "attributes"):
-            check(file.stat().st_size <= MOST_METADATA, "metadata too large")
-            about = json.loads(file.read_bytes())["attributes"]
-            check(isinstance(about, dict), "attributes")
-        return about
+            return read_metadata(self.path, at)["attributes"]
 
     def read(
         self,
@@ -48,44 +43,37 @@ class Store:
         ndim: int | None = None,
     ) -> np.ndarray:
         """Rows start:stop of an array, each of the given shape; every chunk that they lie in must be there."""
-        import zarr  # here, because it takes a third of a second
-
         with self.trouble(at):
             if at not in self._arrays:
                 # Metadata is kept, so a recording that grows is seen at the length it had when first asked.
-                self._arrays[at] = zarr.open_array(self.path / at, mode="r", zarr_format=3)
+                self._arrays[at] = layout_of(read_metadata(self.path, at))
             array = self._arrays[at]
             stop = array.shape[0] if stop is None else stop
             check(0 <= start <= stop <= array.shape[0], f"{array.shape[0]} rows, asked for {start} to {stop}")
             check(shape is None or array.shape[1:] == shape, f"shape {array.shape}")
-            check(ndim is None or array.ndim == ndim, f"shape {array.shape}")
-            check(array.dtype.kind in "fiu", f"type {array.dtype}")
-            row_bytes = int(np.prod(array.shape[1:], dtype=object)) * array.dtype.itemsize
-            chunk_bytes = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
-            check(max(row_bytes * (stop - start), chunk_bytes) <= MOST_BYTES, "too large")
-            check(getattr(array, "shards", None) is None, "sharded")
-            # One chunk holds whole rows, so that the file of a chunk is there for all of a row or for none of it.
-            whole = all(chunk >= side for chunk, side in zip(array.chunks[1:], array.shape[1:], strict=True))
-            check(whole, f"chunks {array.chunks} cut rows of shape {array.shape[1:]}")
-            rows = array.chunks[0]
-            blocks = [self._block(at, array, index, rows) for index in range(start // rows, -(-stop // rows))]
-            if not blocks:
-                return np.zeros((0, *array.shape[1:]), array.dtype)
-            first = start - start // rows * rows
-            if len(blocks) == 1:
-                return blocks[0][first : first + stop - start]
-            return np.concatenate(blocks)[first : first + stop - start]
+            check(ndim is None or len(array.shape) == ndim, f"shape {array.shape}")
+            check(array.row_bytes * (stop - start) <= MOST_BYTES, "too large")
+            rows = array.chunk[0]
+            first, last = start // rows, -(-stop // rows)
+            if last - first == 1:
+                return self._block(at, array, first)[start - first * rows : stop - first * rows]
+            if last - first > 1:  # a chunk that is not there is told before room is made for all of them
+                self._block(at, array, last - 1)
+            out = np.empty((stop - start, *array.shape[1:]), array.dtype)
+            for index in range(first, last):
+                low, high = max(start, index * rows), min(stop, (index + 1) * rows)
+                out[low - start : high - start] = self._block(at, array, index)[
+                    low - index * rows : high - index * rows
+                ]
+            return out
 
-    def _block(self, at: str, array: Any, index: int, rows: int) -> np.ndarray:
+    def _block(self, at: str, array: Layout, index: int) -> np.ndarray:
         """One chunk of rows."""
         with self._lock:
             if (at, index) in self._blocks:
                 self._blocks.move_to_end((at, index))
                 return self._blocks[at, index]
-        # Zarr itself would read a chunk that is not there as so many fill values.
-        name = array.metadata.encode_chunk_key((index, *(0 for _ in array.shape[1:])))
-        check(self.path.joinpath(at, name).is_file(), f"chunk {name} is missing")
-        block = np.asarray(array[index * rows : (index + 1) * rows])
+        block = read_chunk(self.path, at, array, index)
         block.flags.writeable = False
         with self._lock:
             self._blocks[at, index] = block

@@ -24,12 +24,15 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.rhythm.spline import FEWEST, PeriodicSpline
+from vitruvian.control.toml_file import read_toml
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
 POSTURES = ("prone", "supine", "upright")
 CLOSING = 0.01  # [degrees] by which a repeated last pose may differ from the first: half a rounded digit twice
-MOST_BYTES = 5_000_000
+MOST_POSES = 1000  # in one cycle: the fit solves for as many unknowns
+MOST_ANGLES = 1000  # joint coordinates
+LARGEST = 3600.0  # [degrees]
 ENTRIES = ("about", "posture", "phase", "like", "angles")
 SIDES = ("left ", "right ")
 
@@ -56,19 +59,12 @@ def load_stroke(source: str | Path, *, controls: int | None = None) -> Stroke:
     """A stroke of the package by name ("crawl"), or a TOML file. `controls` fewer than the poses smooths them."""
     path = Path(source)
     if path.suffix == ".toml":
-        if not path.is_file():
-            raise InputError(f"no stroke file '{path}'")
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"stroke file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-        text, name = path.read_text(encoding="utf-8"), path.stem
+        table, name = read_toml(path, "stroke"), path.stem
     else:
         if str(source) not in stroke_names():
             raise unknown_name("stroke", str(source), stroke_names())
-        text, name = (_folder() / f"{source}.toml").read_text(encoding="utf-8"), str(source)
-    try:
-        return parse_stroke(tomllib.loads(text), name, controls=controls)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"stroke '{name}': {error}") from None
+        table, name = tomllib.loads((_folder() / f"{source}.toml").read_text(encoding="utf-8")), str(source)
+    return parse_stroke(table, name, controls=controls)
 
 
 def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = None) -> Stroke:
@@ -85,6 +81,8 @@ def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = 
     rows = table.get("angles")
     if not isinstance(rows, Mapping) or not rows:
         raise InputError(f"{what}: needs a table [angles] with a line for each joint coordinate")
+    if len(rows) > MOST_ANGLES:
+        raise InputError(f"{what}: {len(rows)} joint coordinates, more than {MOST_ANGLES}")
     listed = {word: _numbers(value, what, word) for word, value in rows.items()}
     phase = _phases(table, listed, what)
     n = len(phase)
@@ -141,18 +139,19 @@ def _phases(table: Mapping[str, Any], listed: Mapping[str, Array], what: str) ->
         return np.arange(n) / n
     phase = _numbers(table["phase"], what, "phase")
     if phase[0] < 0 or phase[-1] > 1 or (np.diff(phase) <= 0).any() or (phase[-1] == 1 and phase[0] > 0):
-        raise InputError(f"{what}: 'phase' must ascend from 0 within one cycle, 0 to 1, got {phase.tolist()}")
+        raise InputError(f"{what}: 'phase' must ascend from 0 within one cycle, 0 to 1, got {phase.tolist()!s:.80}")
     return phase
 
 
 def _numbers(value: Any, what: str, word: str) -> Array:
-    try:
-        numbers = np.array(value, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: '{word}' needs numbers, got {value!r}") from None
-    if not len(numbers) or not np.isfinite(numbers).all():
-        raise InputError(f"{what}: '{word}' needs finite numbers, got {value!r}")
-    return numbers
+    """A number or a list of numbers as an array of shape (n,)."""
+    listed = value if isinstance(value, list) else [value]
+    if not 1 <= len(listed) <= MOST_POSES:
+        raise InputError(f"{what}: '{word:.80}' has {len(listed)} numbers; a cycle has 1 to {MOST_POSES} poses")
+    for number in listed:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not -LARGEST <= number <= LARGEST:
+            raise InputError(f"{what}: '{word:.80}' needs finite numbers within ±{LARGEST:g}, got {number!r:.60}")
+    return np.array(listed, dtype=float)
 
 
 def _folder() -> Any:

@@ -1,0 +1,53 @@
+"""A warning names what is too narrow for the cells, once a run."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from vitruvian.mesh import box, cylinder, sphere
+from vitruvian.water import NarrowWarning, RigidBodies, RigidBody, Tank, cover, fill, start_patches, step
+
+
+def told(shape, cell, *, steps=1, patch=False):
+    tank = Tank((14, 14, 14), cell, free_surface=False, gravity=(0.0, 0.0, 0.0))
+    vertices, faces = shape
+    body = RigidBody.solid("paddle", np.asarray(vertices, float), faces, 1000.0, position=(7.0 * cell,) * 3)
+    bodies = RigidBodies([body], (0.0, 0.0, 0.0))
+    state = bodies.start()
+    water = fill(tank, mechanism=bodies, body=state)
+    patches = None
+    if patch:
+        patches = cover(tank, bodies, state, links=[0])
+        water.patches = start_patches(patches)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for _ in range(steps):
+            step(tank, water, 1e-3, mechanism=bodies, body=state, patches=patches)
+    return [str(w.message) for w in found if w.category is NarrowWarning]
+
+
+HAND = box((0.18, 0.08, 0.025))
+
+
+def test_a_hand_on_coarse_cells_is_named_once_with_breadth_and_cell():
+    (text,) = told(HAND, 0.045, steps=3)
+    assert text.startswith("paddle: 80 mm broad and 25 mm thick on cells of 45 mm; ")
+    assert "take cells of 42 mm" in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "cell"),
+    [(HAND, 0.03), (cylinder(0.038, 0.3), 0.045), (sphere(0.2), 0.1), (box((0.5, 0.5, 0.001)), 0.1)],
+)
+def test_what_the_cells_resolve_is_not(shape, cell):
+    assert told(shape, cell) == []
+
+
+@pytest.mark.parametrize(("shape", "cell"), [(cylinder(0.038, 0.3), 0.07), (sphere(0.05), 0.1)])
+def test_a_round_limb_of_a_cell_is(shape, cell):
+    assert len(told(shape, cell)) == 1
+
+
+def test_a_hand_in_a_patch_is_not():
+    assert told(HAND, 0.045, patch=True) == []

@@ -1,0 +1,161 @@
+"""The head's controller (Lee 2008, chapter 4): a slow voluntary part, and the reflex in every step.
+
+Every 40 ms: the goal gives the wanted orientation now and one decision ahead; the setpoint gives the joints' angles,
+hence strain and strain rate that the muscles shall have; networks (or the solved problem) give pose and tone,
+
+    a_f = a_p + c a_t.
+
+Tone c and reflex gain s are raised while the head is off its goal by more than `calm` and lowered after (4.3.3):
+c' = ± c_max / rise, s likewise between 1 and s_max. In between the reflex closes the loop (`reflex`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vitruvian.anatomy import Body
+from vitruvian.control.controls import Controls
+from vitruvian.control.head.goals import HeadGoal, Steered, Still
+from vitruvian.control.head.networks import HeadNetworks
+from vitruvian.control.head.reflex import Reflex, Spindles
+from vitruvian.control.head.solutions import HeadStatics
+from vitruvian.couple import BodyState, BodyStepper
+from vitruvian.errors import InputError
+from vitruvian.skeleton import bone_poses
+from vitruvian.spatial import log_so3
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """How the head is held."""
+
+    interval: float = 0.04  # [s] between voluntary decisions
+    feedforward: bool = True
+    feedback: bool = True
+    tone: float = 0.0  # c, where it is not modulated
+    gain: float = 1.0  # s
+    tone_rises: bool = False  # whether tone and gain are raised while the head is off
+    gain_rises: bool = False
+    most_tone: float = 0.4
+    most_gain: float = 3.0
+    calm: float = np.radians(1.0)  # [rad] error below which they sink again
+    rise: float = 0.5  # [s] from least to most; sinking takes four times as long
+
+    def __post_init__(self) -> None:
+        for name, high in (("tone", 1.0), ("most_tone", 1.0), ("gain", 10.0), ("most_gain", 10.0)):
+            value = getattr(self, name)
+            if not 0.0 <= value <= high:
+                raise InputError(f"head control: {name} must be between 0 and {high:g}, got {value:g}")
+
+
+@dataclass
+class HeadState:
+    """What the controller remembers."""
+
+    feedforward: Array  # a_f, shape (n_muscles,)
+    strain: Array  # e_d at the last decision, shape (n_muscles,)
+    rate: Array  # e_d' [1/s], shape (n_muscles,)
+    angles: Array  # of the neck's joints at the last setpoint [rad]
+    decided: float = -np.inf  # [s] when
+    tone: float = 0.0  # c in force
+    gain: float = 1.0  # s in force
+    error: float = 0.0  # of the head's orientation at the last decision [rad]
+    unreached: float = 0.0  # by how much the goal lies beyond the neck's range [rad]
+    asked: Array = field(default_factory=lambda: np.eye(3))  # orientation asked for at the last decision
+
+
+class HeadControl:
+    """A `Controller` of the muscles that cross a neck; the other muscles stay off."""
+
+    def __init__(
+        self,
+        body: Body,
+        stepper: BodyStepper,
+        goal: HeadGoal | None = None,
+        settings: HeadSettings | None = None,
+        *,
+        networks: HeadNetworks | None = None,
+        reflex: Reflex | None = None,
+        statics: HeadStatics | None = None,
+    ):
+        """stepper: a twin of the body's; networks: without them pose and tone are solved at every decision."""
+        self.body, self.goal = body, Still() if goal is None else goal
+        self.settings = HeadSettings() if settings is None else settings
+        self.reflex = Reflex() if reflex is None else reflex
+        self.statics = HeadStatics(body) if statics is None else statics
+        self.chain, self.networks = self.statics.chain, networks
+        self.spindles = Spindles(body, stepper)
+        self._idle = np.ones(body.muscles.n_muscles, dtype=bool)
+        self._idle[self.statics.muscles] = False
+        if networks is not None:
+            names = tuple(body.muscles.names[i] for i in self.statics.muscles)
+            if names != networks.muscles:
+                raise InputError("the head's networks were trained for other muscles than this body has")
+
+    def start(self, rng: np.random.Generator) -> HeadState:
+        n = self.body.muscles.n_muscles
+        zero = np.zeros(n)
+        c = self.settings
+        return HeadState(zero, zero.copy(), zero.copy(), np.zeros(len(self.chain.reach)), tone=c.tone, gain=c.gain)
+
+    def act(self, own: HeadState, state: BodyState, time: float, dt: float) -> Controls:
+        if time >= own.decided + self.settings.interval - 1e-9:
+            self._decide(own, state, time)
+        if not self.settings.feedback:
+            return self._told(own, own.feedforward.copy())
+        strain, rate = self.spindles.sense(state.q, state.v)
+        ahead = own.strain + own.rate * (time - own.decided)
+        a = self.reflex.activation(own.feedforward, strain, rate, ahead, own.rate, own.gain)
+        a[self._idle] = 0.0
+        return self._told(own, a)
+
+    def head_now(self, q: Array) -> Array:
+        """The head in its base against the default pose, (3, 3)."""
+        s = self.body.skeleton
+        poses = bone_poses(s, q)
+        return np.asarray(poses[self.chain.base, :3, :3].T @ poses[s.index(self.chain.bones[-1]), :3, :3])
+
+    def _decide(self, own: HeadState, state: BodyState, time: float) -> None:
+        c, chain = self.settings, self.chain
+        now = self.head_now(state.q)
+        wanted = self.goal.wanted(time)
+        own.error = float(np.linalg.norm(log_so3(wanted @ now.T)))
+        first, then = wanted, self.goal.wanted(time + c.interval)
+        if isinstance(self.goal, Steered):
+            first, then = now, self.goal.step(now, time, c.interval)
+        self._modulate(own, time)
+        own.angles, own.unreached = chain.solve(first, own.angles)
+        later, _ = chain.solve(then, own.angles)
+        q, q_later = chain.placed(state.q, own.angles), chain.placed(state.q, later)
+        own.strain = self.spindles.strain(q)
+        own.rate = (self.spindles.strain(q_later) - own.strain) / c.interval
+        own.asked, own.decided = then, time
+        own.feedforward[:] = 0.0
+        if c.feedforward:
+            own.feedforward[self.statics.muscles] = self._activations(q_later, then, own.tone)
+
+    def _activations(self, q: Array, head: Array, tone: float) -> Array:
+        """a_p + c a_t of the neck's muscles."""
+        gravity = self.statics.gravity_now(q)
+        if self.networks is not None:
+            pose, stiff = self.networks.activations(head, gravity)
+        else:
+            at = self.statics.balance(q, gravity)
+            pose, stiff = self.statics.pose(at)[0], self.statics.tone(at) if tone else np.zeros(len(self._idle))
+            pose, stiff = pose[self.statics.muscles], stiff[self.statics.muscles]
+        return np.clip(pose + tone * stiff, 0.0, 1.0)
+
+    def _modulate(self, own: HeadState, time: float) -> None:
+        c = self.settings
+        step = c.interval / c.rise * (1.0 if own.error > c.calm else -0.25)
+        if c.tone_rises:
+            own.tone = float(np.clip(own.tone + step * c.most_tone, c.tone, c.most_tone))
+        if c.gain_rises:
+            own.gain = float(np.clip(own.gain + step * (c.most_gain - c.gain), c.gain, c.most_gain))
+
+    def _told(self, own: HeadState, activation: Array) -> Controls:
+        return Controls(excitation=activation, told={"head": own})
