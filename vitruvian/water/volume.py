@@ -29,12 +29,18 @@ def water_parts(tank: Tank, phi: Array) -> Array:
 
 
 def side_water(tank: Tank, phi: Array, side: int) -> Array:
-    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: that of the cell."""
+    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: below a line with the
+    level set and the slopes that phi has at the face.
+    """
     axis, far = divmod(side, 2)
-    near = np.take(phi, (-2, -1) if far else (0, 1), axis)
-    out = np.empty(near.shape)
-    _parts(near, tank.cell, out)
-    return np.take(out, -1 if far else 0, axis)
+    line = np.moveaxis(phi, axis, 0)
+    edge, behind = (line[-1], line[-2]) if far else (line[0], line[1])
+    at = edge + 0.5 * (edge - behind)
+    a, b = np.gradient(at)
+    size = np.sqrt(a**2 + b**2)
+    out = np.empty(at.shape)
+    _face_parts(at, a, b, np.maximum(size, 1e-6 * tank.cell), out)
+    return out
 
 
 def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
@@ -206,3 +212,11 @@ def _parts(phi, h, out):
         for j in range(phi.shape[1]):
             for k in range(phi.shape[2]):
                 out[i, j, k] = cell_water(phi, h, i, j, k, 0.0)
+
+
+@njit(cache=True)
+def _face_parts(at, a, b, size, out):
+    for i in range(at.shape[0]):
+        for j in range(at.shape[1]):
+            n = size[i, j]
+            out[i, j] = plane_fraction(at[i, j] / n, a[i, j] / n, b[i, j] / n, 0.0)
