@@ -45,6 +45,7 @@ MOMENTS: dict[str, list[str]] = {
     "kick-momentum": ["--at", "2.0"],
     "breathe": ["--at", "1.2", "--camera", "half"],
     "laugh": ["--at", "2.0", "--camera", "half"],
+    "laugh-audio": ["--at", "1.5", "--camera", "half"],
     "cough": ["--at", "1.5", "--camera", "side"],
     "sneeze": ["--at", "3.5", "--camera", "side"],
     "paradox": ["--at", "5.2", "--camera", "front"],

@@ -7,10 +7,12 @@ import numpy as np
 from vitruvian.anatomy.trunk import crossing, strands
 from vitruvian.breath import ATMOSPHERE, Lungs, airway, vertices
 from vitruvian.breath.surface import volume, volume_gradient
+from vitruvian.control.behaviour.sound import laughter, synthesised
 from vitruvian.scenes import find
 from vitruvian.scenes._torso import burst_rate
 from vitruvian.skeleton import bone_poses
-from vitruvian.verify._breath_runs import play, trunk
+from vitruvian.systems.torso_fit import fit_laughter
+from vitruvian.verify._breath_runs import play, system, trunk
 from vitruvian.verify.book import Finding, claim, worst
 from vitruvian.world import World, scene_parameters
 
@@ -208,6 +210,14 @@ def laughter_has_five_calls_a_second() -> Finding:
     lost = run.volume[bout][0] - run.volume[bout].min()
     rate = burst_rate(run.time[bout][::10], run.pressure[bout][::10])
     return Finding.within(rate if 1.0 <= lost <= 2.0 else np.nan, 4.0, 6.0, "Hz", f"loses {lost:.2f} l")
+
+
+@claim
+def lungs_follow_a_laugh() -> Finding:
+    """Muscles found for a synthesised laugh of three calls make the lungs' pressure follow it, r at least 0.9."""
+    fit = fit_laughter(system(), laughter(synthesised(3), 16_000.0), STEP)
+    detail = f"error of a call {fit.errors.max():.2f} at most, {fit.seconds:.1f} s a call"
+    return Finding.within(fit.correlation, 0.9, 1.0, "1", detail)
 
 
 @claim

@@ -24,6 +24,7 @@ PROMINENCE, APART, FLOOR = 6.0, 0.09, -26.0  # [dB], [s], [dB]
 PAUSE = 0.45  # [s] between calls that is more than a valley
 RATE = 500.0  # [1/s] of the envelope
 LEAST = 3  # calls of a laugh
+MOSTLY = 0.75  # part of all beats of a sound that must be calls of laughter; in music it is less
 RATES, SPREAD, GAPS, DEPTH = (3.5, 7.0), 0.25, (0.12, 0.36), 0.65
 LOUD = 1000.0  # [Pa] of a loud call (Luschei: 0.5 to 2 kPa)
 
@@ -89,6 +90,9 @@ def laughter(sound: Array, rate: float) -> Laughter:
     if not good:
         why = _not_laughter(max(bouts, key=len), level) if bouts else "no calls stand out"
         raise InputError(f"this does not sound like laughter: {why}")
+    share = sum(map(len, good)) / len(peaks)
+    if share < MOSTLY:
+        raise InputError(f"this does not sound like laughter: only {100 * share:.0f} % of its beats are laughed")
     return Laughter(time, level, tuple(good))
 
 
