@@ -41,9 +41,9 @@ def render(
     """Draw `source` to the picture (.png, .webp, .jpg) or film (.mp4, .mov, .mkv) `out`, off screen.
 
     `at` is the time [s] of a picture, the middle without it; `size` is width and height [pixel]; `layers` are the
-    layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `eye` and `look` [m] put
-    it elsewhere, and it goes `orbit` times around what it looks at during the recording. `fps` [1/s] is for films, and
-    `progress(done, total)` is called after each frame of one.
+    layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `eye` and `look` [m]
+    put it elsewhere, and it goes `orbit` times around what it looks at during the recording. `fps` [1/s] is for films,
+    and `progress(done, total)` is called after each frame of one.
     """
     from vitruvian.view import render_film, render_picture
     from vitruvian.view.camera import Place
