@@ -40,6 +40,8 @@ MOMENTS: dict[str, list[str]] = {
     "swim-follow": ["--at", "7.7", "--camera", "top"],
     "swim-faster": ["--at", "5.6", "--camera", "front"],
     "swim-compare": ["--camera", "lanes"],
+    "elbow-bend": ["--at", "1.6"],
+    "kick-momentum": ["--at", "2.0"],
 }
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {

@@ -1,5 +1,5 @@
 """The command line: `vitruvian scenes | run | sweep | track | view | share | render | export | info | verify | bench |
-prepare | train | doctor`.
+prepare | doctor | train | character`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -18,7 +18,17 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import doctoring, looking, preparing, proving, running, sweeping, tracking, training
+from vitruvian.cli import (
+    characters,
+    doctoring,
+    looking,
+    preparing,
+    proving,
+    running,
+    sweeping,
+    tracking,
+    training,
+)
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -109,6 +119,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     preparing.prepare,
     doctoring.doctor,
     training.train,
+    characters.character,
 )
 for command in COMMANDS:
     app.command()(telling(command))

@@ -25,6 +25,7 @@ PREPARED: Mapping[str, tuple[str, Settings]] = {
     "water": ("drop", {}),
     "body": ("crawl", {"water": "still"}),
     "flesh": ("biceps", {}),
+    "soft": ("elbow-bend", {}),
 }
 SWIMMER: tuple[str, Settings] = ("crawl", {})
 CHOICES = (*PREPARED, "swimmer")
@@ -41,7 +42,7 @@ def prepare(
         if part not in CHOICES:
             raise unknown_name("part", part, CHOICES)
     swimmer = "swimmer" in wanted
-    first = [part for part in PREPARED if part in wanted or (swimmer and part != "flesh")]
+    first = [part for part in PREPARED if part in wanted or (swimmer and part not in ("flesh", "soft"))]
     total, begin = len(first) + swimmer, perf_counter()
     workers = max(1, min(len(first), os.cpu_count() or 1))
     with (

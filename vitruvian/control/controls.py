@@ -6,6 +6,7 @@ never ignored. A controller may also tell what it knows of itself (`effort`, `be
     Controls(excitation=a)                         muscles
     Controls(torque=tau)                           joint torques; `JointTorques` adds stiffness and damping
     Controls(course=JointCourse(sample))           prescribed joint angles
+    Controls(posture=PostureTarget(q, rate))       where a soft character's servos pull its joints
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.couple import JointCourse, JointTorques
+from vitruvian.couple import JointCourse, JointTorques, PostureTarget
 from vitruvian.errors import InputError
 
 Array = np.ndarray
 ROUNDING = 1e-6  # by which an excitation may leave 0 to 1
-COMMANDS = ("excitation", "torque", "course", "root_force")
+COMMANDS = ("excitation", "torque", "course", "posture", "root_force")
 
 
 @dataclass
@@ -56,6 +57,7 @@ class Controls:
     excitation: Array | None = None  # of the muscles, 0 to 1, shape (n_muscles,)
     torque: JointTorques | None = None  # on the joint coordinates; an array [N m or N] (n_v,) will do
     course: JointCourse | None = None  # joints led whatever force it takes; the root stays free
+    posture: PostureTarget | None = None  # of the joints' servos
     root_force: Array | None = (
         None  # on the pelvis in its frame (moment, force) [N m, N], shape (6,): a fictitious hand
     )

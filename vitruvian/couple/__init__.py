@@ -22,7 +22,7 @@ from vitruvian.couple.state import BodyState, SwimmerState
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.still_water import StillWater, StillWaterPush
-from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques
+from vitruvian.couple.torques import AppliedTorques, JointCourse, JointTorques, PostureTarget
 from vitruvian.couple.water_patches import PATCHES, limb_patches
 from vitruvian.couple.wrenches import Wrenches
 
@@ -54,6 +54,7 @@ __all__ = [
     "MuscleFlesh",
     "MuscleLines",
     "MusclePull",
+    "PostureTarget",
     "RoundCone",
     "SolidBox",
     "StillWater",

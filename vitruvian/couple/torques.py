@@ -3,6 +3,7 @@
 JointTorques   tau = torque - stiffness (q - q_start) - damping (v - v_start): inverse-dynamics or PD torques, whose
                change within the step is taken implicitly
 JointCourse    prescribed joint angles, whatever force it takes; only the root is free
+PostureTarget  what PD servos pull towards, with gains of their own
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ class JointCourse:
     """Joints on a course: `sample(time)` gives joint coordinates, shape (n_q,); those of the root are not looked at."""
 
     sample: Callable[[float], Array]
+
+
+@dataclass
+class PostureTarget:
+    """Where servos pull the joints: coordinates (n_q,) and velocities (n_v,) [rad/s]; the root has no servo."""
+
+    q: Array
+    rate: Array
 
 
 @dataclass(eq=False)

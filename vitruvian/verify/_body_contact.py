@@ -231,7 +231,7 @@ def a_squat_needs_no_hand() -> Finding:
 def a_jumper_flies_a_parabola() -> Finding:
     """In the air the centre of mass of a jumping body falls at 9.81 m/s²: no hand holds it (relative error)."""
     world: Any = find("jump").build(scene_parameters(find("jump"), "draft", {}))
-    world.advance(0.97)
+    world.advance(0.93)
     s = world.simulation.skeleton
     times, heights = [], []
     for _ in range(9):
@@ -240,3 +240,29 @@ def a_jumper_flies_a_parabola() -> Finding:
         heights.append(float(centre_of_mass(s, world.state.q)[2]))
     fall = -2.0 * float(np.polyfit(times, heights, 2)[0])
     return Finding.error(abs(fall / 9.81 - 1.0), 1e-2, "1", f"{fall:.3f} m/s² over 0.15 s of flight")
+
+
+@claim
+def a_jumper_stands_again() -> Finding:
+    """After its jump the body lands, brakes and stands at its first height, within 50 mm, by muscles alone."""
+    world: Any = find("jump").build(scene_parameters(find("jump"), "draft", {}))
+    world.start()
+    s = world.simulation.skeleton
+    before = centre_of_mass(s, world.state.q)[2]
+    world.advance(2.4)
+    after = centre_of_mass(s, world.state.q)[2]
+    return Finding.error(1e3 * abs(float(after - before)), 50.0, "mm", f"centre of mass at {after:.3f} m after 2.4 s")
+
+
+@claim
+def a_walk_goes_on_for_three_seconds() -> Finding:
+    """The captured walk by muscles on true contact is upright for 3 s (aim: ten steps, 6 s)."""
+    world: Any = find("walk").build(scene_parameters(find("walk"), "draft", {}))
+    world.start()
+    s = world.simulation.skeleton
+    first = centre_of_mass(s, world.state.q)
+    now = first
+    while world.time < 6.0 and now[2] > 0.8 * first[2]:
+        world.advance(0.1)
+        now = centre_of_mass(s, world.state.q)
+    return Finding.within(world.time, 3.0, 7.0, "s", f"then {first[1] - now[1]:.1f} m ahead")

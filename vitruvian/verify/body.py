@@ -44,8 +44,10 @@ from vitruvian.skeleton import (
 )
 from vitruvian.verify._body_contact import (
     a_jumper_flies_a_parabola,
+    a_jumper_stands_again,
     a_push_is_balanced,
     a_squat_needs_no_hand,
+    a_walk_goes_on_for_three_seconds,
     books_of_a_fall_close,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
@@ -64,13 +66,21 @@ from vitruvian.verify._body_paths import (
     raised_arm_pulls_down_by_60_newton_metres,
 )
 from vitruvian.verify._body_smooth import moment_arms_do_not_jump, paths_do_not_jump
-from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
+from vitruvian.verify._exports import (
+    mjcf_equals_mujoco,
+    mjcf_falls_as_ours,
+    mjcf_of_wrapped_paths_falls_as_ours,
+    osim_equals_opensim,
+    osim_falls_as_ours,
+)
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
     "a_jumper_flies_a_parabola",
+    "a_jumper_stands_again",
     "a_push_is_balanced",
     "a_squat_needs_no_hand",
+    "a_walk_goes_on_for_three_seconds",
     "books_of_a_fall_close",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
@@ -79,6 +89,7 @@ __all__ = [
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
     "mjcf_falls_as_ours",
+    "mjcf_of_wrapped_paths_falls_as_ours",
     "moment_arms_do_not_jump",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",

@@ -8,8 +8,8 @@ import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
-from vitruvian.control.stance.control import Sensed, Wish
-from vitruvian.control.stance.soles import soles_of
+from vitruvian.control.stance.control import Sensed, Swing, Wish
+from vitruvian.control.stance.soles import soles, soles_of
 from vitruvian.couple import BodyState
 from vitruvian.skeleton import centre_of_mass
 
@@ -53,9 +53,9 @@ class Follow:
 @dataclass(frozen=True)
 class Jump:
     """Follow a motion that jumps. From `pushes` [s] on it pushes off with a given acceleration, until the centre of
-    mass is at `height` or the soles leave the ground. From there on nothing carries and only joints are led, which is
-    all that a body in flight can do. The time of flight is what it is: joints are led so as to be at the motion's pose
-    of `lands` [s] when the soles meet the ground, and go on from there."""
+    mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles
+    under the capture point, which is all that a body in flight can do. The time of flight is what it is: joints are led
+    so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from there."""
 
     body: Body
     motion: Motion
@@ -98,7 +98,18 @@ class Jump:
         weight = np.maximum(self.weight, 1.0)
         weight[:6] = 1e-4
         nothing = np.zeros(len(sensed.gap), dtype=bool)
-        return Wish(q, v, a, weight, nothing, nothing)
+        return Wish(q, v, a, weight, nothing, nothing, swing=self._soles_in_flight(sensed))
+
+    def _soles_in_flight(self, sensed: Sensed) -> Swing:
+        """Soles led under the point that they can stop the body on, c + c'/ω, as far below it as they land."""
+        s, n = self.body.skeleton, len(sensed.gap)
+        landing = self.motion.sample(self.lands)[0]
+        centre, points = centre_of_mass(s, landing), soles(self.body, landing)
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + np.array([0.0, self.back, 0.0])
+        omega = np.sqrt(np.linalg.norm(s.gravity) / centre[2])
+        place = points - np.array([*middle[:2], centre[2]]) + sensed.centre
+        place[:, :2] += sensed.velocity[:2] / omega
+        return Swing(np.ones(n, dtype=bool), place, np.tile(sensed.velocity, (n, 1)), np.tile(s.gravity, (n, 1)))
 
 
 def _on_feet(plan: Follow | Jump, time: float, state: BodyState, sensed: Sensed) -> Wish:

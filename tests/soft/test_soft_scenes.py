@@ -1,0 +1,29 @@
+"""Scenes of soft characters, shortened."""
+
+import numpy as np
+
+from vitruvian.scenes import find
+from vitruvian.world import scene_parameters
+
+
+def run(name, seconds, **settings):
+    scene = find(name)
+    world = scene.build(scene_parameters(scene, "draft", settings))
+    world.advance(seconds)
+    return world
+
+
+def test_an_elbow_bends_more_with_plasticity():
+    frame = run("elbow-bend", 0.5).observe()
+    assert frame.signals["with elbow"] > frame.signals["without elbow"] + 10.0
+    assert np.isfinite(frame.surfaces["with skin white"].vertices).all()
+
+
+def test_the_three_dampings_differ_at_once():
+    world = run("kick-momentum", 0.0)
+    first = [np.linalg.norm(world.observe().signals[f"{k} spin"]) for k in ("pose", "rayleigh", "node")]
+    world.advance(0.2)
+    last = [np.linalg.norm(world.observe().signals[f"{k} spin"]) for k in ("pose", "rayleigh", "node")]
+    assert abs(last[0] / first[0] - 1.0) < 0.003
+    assert last[1] / first[1] < 0.97
+    assert last[2] / first[2] < 0.8

@@ -1,0 +1,151 @@
+"""One explicit step of flesh and bones (Liu & al. 2013, section 4.4), half a millisecond or so.
+
+Bones set the nodes fixed in them and the reference shape; elastic forces, damping and ground act on the nodes; those on
+fixed nodes, and the dampers' reactions, go to the bones. Both sides then step by the symplectic Euler method, the
+servos of the joints implicitly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from vitruvian.couple.soft_bones import (
+    bone_momentum,
+    gravity_wrench,
+    inertia_and_bias,
+    locate,
+    project,
+    rigid_correction,
+    servo,
+    turn_root,
+)
+from vitruvian.flesh.posed.forces import elastic_forces
+from vitruvian.flesh.posed.ground import add_ground
+from vitruvian.flesh.posed.skinning import add_pose_damping, carried, place_fixed
+from vitruvian.flesh.posed.stiffness import add_elastic
+from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
+from vitruvian.skeleton.coordinates import move
+
+Array = np.ndarray
+
+
+class Damping(NamedTuple):
+    """How flesh is damped: by the pose (17-18), against the world (Kim and Pollard 2011), or Rayleigh's α M + β K."""
+
+    pose: float = 0.0  # c [1/s]
+    node: float = 0.0  # c [1/s]
+    mass: float = 0.0  # α [1/s]
+    stiffness: float = 0.0  # β [s]
+
+
+class Room(NamedTuple):
+    """Arrays to work in; nothing in them outlives a step."""
+
+    force: Array  # (n_nodes, 3)
+    pose: Array  # (n_nodes, 3)
+    direction: Array  # (n_nodes, 3)
+    wrench: Array  # (n_bones, 6)
+    total: Array  # wrench of the ground on all (6), slip times load, load
+    matrix: Array  # (n_places, 3, 3)
+
+
+@njit(cache=True)
+def explicit_step(flesh, bones, ground, damping, room, q, v, x, u, anchor, target, rate, k, d, push, h):
+    """Advance q, v, x, u, anchor by h [s]. target, rate: of the servos; push: wrenches (n_bones, 6) at the origin.
+
+    Returns -1, or the coordinate at which the bones' matrix lost its definiteness."""
+    locate(bones, q, v)
+    before, inertia = np.zeros(6), np.zeros(10)
+    bone_momentum(bones, before, inertia)
+    gained = np.zeros(6)
+    gravity_wrench(bones.gravity, inertia, gained)
+    place_fixed(flesh, bones.poses, bones.moving, x, u)
+    carried(flesh, bones.poses, room.pose)
+    room.force[:] = 0.0
+    room.wrench[:] = push
+    room.total[:] = 0.0
+    if damping.stiffness > 0.0:
+        room.matrix[:] = 0.0
+        add_elastic(flesh, x, room.pose, damping.stiffness, room.force, room.matrix)
+        subtract_product(flesh, room.matrix, u, room.force)
+    else:
+        elastic_forces(flesh, x, room.pose, room.force)
+    add_pose_damping(
+        flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, room.force, room.wrench, room.direction
+    )
+    if ground.present:
+        add_ground(flesh, ground, x, u, anchor, room.force, room.total)
+    drag = damping.node + damping.mass
+    for i in range(len(x)):
+        b, f = flesh.bone[i], room.force[i]
+        if b < 0:
+            # drag at the end of the step, so that it cannot overshoot
+            scale, m = 1.0 / (1.0 + h * drag), flesh.mass[i]
+            for a in range(3):
+                u[i, a] = (u[i, a] + h * (f[a] / m + bones.gravity[a])) * scale
+                x[i, a] += h * u[i, a]
+        else:
+            o = room.wrench[b]
+            o[0] += x[i, 1] * f[2] - x[i, 2] * f[1]
+            o[1] += x[i, 2] * f[0] - x[i, 0] * f[2]
+            o[2] += x[i, 0] * f[1] - x[i, 1] * f[0]
+            o[3] += f[0]
+            o[4] += f[1]
+            o[5] += f[2]
+    for i in range(len(room.wrench)):
+        gained += room.wrench[i]
+    bad = bone_step(bones, room.wrench, q, v, target, rate, k, d, h)
+    if bad >= 0:
+        return bad
+    keep_momentum(bones, q, v, before + h * gained)
+    return -1
+
+
+@njit(cache=True)
+def bone_step(bones, wrench, q, v, target, rate, k, d, h):
+    """Bones alone under wrenches and servos; after `locate` at (q, v)."""
+    inertia_and_bias(bones)
+    servo(bones, q, v, target, rate, k, d)
+    project(bones, wrench, bones.right)
+    right, matrix = bones.right, bones.matrix
+    right -= bones.bias
+    right += h * (bones.slope[0] @ v)
+    right *= h
+    matrix -= h * bones.slope[1] + h * h * 0.5 * (bones.slope[0] + bones.slope[0].T)
+    bad = cholesky(matrix)
+    if bad >= 0:
+        return bad
+    solve_cholesky(matrix, right)
+    v += right
+    moved = np.empty(len(q))
+    move(bones.topology, q, v, h, moved)
+    q[:] = moved
+    return -1
+
+
+@njit(cache=True)
+def keep_momentum(bones, q, v, wanted):
+    """Correct the root's twist so that the bones' momentum at (q, v) is `wanted` (6,)."""
+    found, inertia, twist = np.zeros(6), np.zeros(10), np.zeros(6)
+    locate(bones, q, v)
+    bone_momentum(bones, found, inertia)
+    rigid_correction(inertia, wanted - found, twist)
+    turn_root(bones, twist, v)
+
+
+@njit(cache=True)
+def subtract_product(flesh, matrix, u, out):
+    """out -= matrix u over nodes."""
+    for i in range(len(u)):
+        a = b = c = 0.0
+        for p in range(flesh.row[i], flesh.row[i + 1]):
+            m, w = matrix[p], u[flesh.column[p]]
+            a += m[0, 0] * w[0] + m[0, 1] * w[1] + m[0, 2] * w[2]
+            b += m[1, 0] * w[0] + m[1, 1] * w[1] + m[1, 2] * w[2]
+            c += m[2, 0] * w[0] + m[2, 1] * w[1] + m[2, 2] * w[2]
+        out[i, 0] -= a
+        out[i, 1] -= b
+        out[i, 2] -= c
