@@ -170,7 +170,7 @@ def test_existing_output_is_refused_and_untouched(here, swung, capsys):
     assert sorted((file, file.stat().st_mtime_ns) for file in swung.rglob("*")) == before
 
 
-@pytest.mark.parametrize("change", [["--set", "length=0.7"], ["--seed", "9"], ["--quality", "seed"]])
+@pytest.mark.parametrize("change", [["--set", "length=0.7"], ["--seed", "9"], ["--quality", "fine"]])
 def test_resuming_under_other_conditions_is_status_2(here, swung, capsys, change):
     assert invoke(["run", "pendulum", "--resume", "--out", str(swung), "--seconds", "1", *change]) == 2
     assert "it was recorded with" in capsys.readouterr().err

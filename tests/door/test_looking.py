@@ -57,6 +57,6 @@ def test_suffix_chooses_picture_or_film(run, tmp_path):
 def test_show_serves_a_page(run):
     viewer = vt.show(run, port=8137, browser=False, block=False)
     try:
-        assert b"<html" in urllib.request.urlopen(viewer.page.url, timeout=10).read().lower()
+        assert b"<html" in urllib.request.urlopen(viewer.url, timeout=10).read().lower()
     finally:
         viewer.close()

@@ -38,7 +38,7 @@ def test_scene_passes_its_own_checks(name, tmp_path):
     assert report.checks
     assert all(report.checks.values()), (report.checks, report.metrics)
     assert all(np.isfinite(v) for v in report.metrics.values())
-    assert set(scene.qualities) == {"draft", "standard", "seed"}
+    assert set(scene.qualities) == {"draft", "standard", "fine"}
     assert all(parameter.help for parameter in scene.parameters.values())
 
 

@@ -45,7 +45,7 @@ def test_scene_passes_its_own_checks_and_is_ready_to_be_shown(case, tmp_path):
     assert report.checks
     assert all(report.checks.values()), (report.checks, report.metrics)
     assert all(np.isfinite(value) for value in report.metrics.values())
-    assert set(scene.qualities) == {"draft", "standard", "seed"}
+    assert set(scene.qualities) == {"draft", "standard", "fine"}
     assert all(parameter.help for parameter in scene.parameters.values())
     assert recording.stage.cameras
     assert all(signal.unit and signal.title for signal in recording.stage.signals)

@@ -29,6 +29,6 @@ def test_shapes_that_the_data_do_not_have_are_refused(given, told):
 @pytest.mark.parametrize("name", ["biceps", "curl", "jiggle", "poke", "tone"])
 def test_quality_reaches_the_lattice_of_every_scene_with_a_body_and_spacing_wins(name):
     scene = find(name)
-    found = [scene_parameters(scene, quality, {})["spacing"] for quality in ("draft", "standard", "seed")]
+    found = [scene_parameters(scene, quality, {})["spacing"] for quality in ("draft", "standard", "fine")]
     assert found == [0.03, 0.02, 0.01]
-    assert scene_parameters(scene, "seed", {"spacing": "0.025"})["spacing"] == 0.025
+    assert scene_parameters(scene, "fine", {"spacing": "0.025"})["spacing"] == 0.025

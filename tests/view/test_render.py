@@ -7,6 +7,7 @@ from PIL import Image
 
 from vitruvian.errors import InputError, RunFailed
 from vitruvian.view import MemoryRecording, Shooting, one_frame, render_film, render_picture
+from vitruvian.view.camera import Place
 from vitruvian.view.render import film_frames
 from vitruvian.world import Camera, Frame, Mesh, Stage
 
@@ -115,3 +116,18 @@ def test_a_film_of_few_frames_over_ages_is_refused():
     with pytest.raises(InputError, match="fewer frames per second"):
         film_frames(np.array([0.0, 0.1, 1e5]))
     assert len(film_frames(np.array([0.0, 50.0, 100.0]), 1.0)[1]) == 101
+
+
+def test_a_camera_is_put_anywhere_and_goes_around(demo):
+    recording = demo.demo(5)
+    place = Place(eye=(4.0, 0.0, 1.0), target=(0.0, 0.0, 1.0), orbit=0.5)
+    shooting = Shooting(recording, size=(64, 36), place=place)
+    assert np.allclose(shooting.eye, (4.0, 0.0, 1.0))
+    assert np.allclose(place.turned(shooting.eye, shooting.target, 1.0)[0], (-4.0, 0.0, 1.0))
+    first, last = shooting.shoot(0), shooting.shoot(4)
+    assert np.abs(first.astype(float) - last).mean() > 2.0
+    moved = Place(target=(1.0, 2.0, 3.0)).instead_of(np.zeros(3), np.array([0.0, 1.0, 0.0]))
+    assert np.allclose(moved, [(1.0, 1.0, 3.0), (1.0, 2.0, 3.0)])
+    for wrong in ({"eye": (np.nan, 0.0, 0.0)}, {"eye": (1.0, 1.0, 1.0), "target": (1.0, 1.0, 1.0)}, {"orbit": np.inf}):
+        with pytest.raises(InputError):
+            Place(**wrong)

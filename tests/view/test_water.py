@@ -8,6 +8,7 @@ from vitruvian.systems.colours import WATER
 from vitruvian.view import Shooting, one_frame
 from vitruvian.view.camera import BOB, follow_shift
 from vitruvian.view.raster.water import F0, INDEX, faded, media, mirror_from_below
+from vitruvian.view.sea import POOL_DEPTH, Rim, pool_floor
 from vitruvian.world import Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 
@@ -141,3 +142,15 @@ def test_drops_within_a_drawn_sheet_of_spray_are_not_drawn_again():
         points={"spray": np.array([[0.05, 0.05, 0.04], [0.5, 0.0, 0.0]])},
     )
     assert Model(stage).draw(frame).spheres.centres.tolist() == [[0.5, 0.0, 0.0]]
+
+
+def test_the_pool_has_tiles_and_a_lane_line_that_stand_still_in_the_world():
+    def rim(y):
+        return Rim(np.array([-2.0, y - 3.0]), np.array([2.0, y + 3.0]), 0.1, ())
+
+    here, on = pool_floor(rim(0.0)), pool_floor(rim(0.3))
+    assert np.allclose(here.vertices[:, 2].min(), 0.1 - POOL_DEPTH)
+    tiles = {tuple(np.round(v, 6)) for v in here.vertices[:-4]}
+    assert len(tiles & {tuple(np.round(v, 6)) for v in on.vertices[:-4]}) > 0.9 * len(tiles)
+    assert np.ptp(here.vertices[-4:, 0]) == 0.25
+    assert here.colours[-1].sum() < 0.3 * here.colours[0].sum()

@@ -17,14 +17,14 @@ scene = Scene(
         "friction": Parameter(True, ""),
         "shape": Parameter("round", "", choices=("round", "square")),
     },
-    qualities={"seed": {"count": 30}},
+    qualities={"fine": {"count": 30}},
 )
 
 
 def test_defaults_then_quality_then_the_users_word():
     assert scene_parameters(scene, "draft", {}) == {"length": 1.0, "count": 3, "friction": True, "shape": "round"}
-    assert scene_parameters(scene, "seed", {})["count"] == 30
-    chosen = scene_parameters(scene, "seed", {"count": "12", "length": "2", "friction": "off", "shape": "square"})
+    assert scene_parameters(scene, "fine", {})["count"] == 30
+    chosen = scene_parameters(scene, "fine", {"count": "12", "length": "2", "friction": "off", "shape": "square"})
     assert chosen == {"length": 2.0, "count": 12, "friction": False, "shape": "square"}
     assert isinstance(chosen["length"], float)
     assert isinstance(chosen["count"], int)

@@ -140,7 +140,7 @@ def test_resuming_under_other_conditions_is_refused(tmp_path):
     run_world(make_world(), path, seconds=0.2, **given)
     for change, message in (
         ({"parameters": {"length": 3.0}}, "recorded with length = 2.0, not 3.0"),
-        ({"quality": "seed"}, "recorded with quality draft, not seed"),
+        ({"quality": "fine"}, "recorded with quality draft, not fine"),
         ({"scene": "other"}, "recorded with scene toy, not other"),
     ):
         with pytest.raises(InputError, match=message):

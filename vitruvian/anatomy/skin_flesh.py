@@ -39,7 +39,7 @@ FOOTPRINT = 0.010  # [m] radius in which a muscle grows to bone: tendons' footpr
 LOOSE = 0.01  # of the full tie elsewhere: 1e6 N/m³, a millimetre of loose connective tissue of 1 kPa
 WHOLE = {"Sku", "Pel", "Fo_l", "Fo_r", "Ha_l", "Ha_r"}  # bones that a whole body has
 COARSEST = 0.045  # [m] of a lattice: a forearm is two cells thick
-QUALITY_SPACING = {"draft": 0.03, "standard": 0.02, "seed": 0.01}  # [m]
+QUALITY_SPACING = {"draft": 0.03, "standard": 0.02, "fine": 0.01}  # [m]
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def frame_standard() -> Timing:
 
 @timing
 def frame_seed() -> Timing:
-    """The same at seed quality, 20 mm."""
+    """The same at fine quality, 20 mm."""
     return _frame("seed", steps=9)
 
 

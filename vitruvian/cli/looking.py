@@ -72,6 +72,9 @@ def render(
         str | None,
         typer.Option(help="Camera of the scene (a swimmer has side, top, under, front); auto: the whole run."),
     ] = None,
+    eye: Annotated[str | None, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is [m].")] = None,
+    look: Annotated[str | None, typer.Option("--look", metavar="X,Y,Z", help="What it looks at [m].")] = None,
+    orbit: Annotated[float, typer.Option(help="Turns of the camera about that, over the whole recording.")] = 0.0,
     fps: Annotated[
         float | None, typer.Option(help="Frames per second of a film; those of the recording, up to 60, without it.")
     ] = None,
@@ -84,6 +87,7 @@ def render(
 
     recording = _shown(path)
     how: dict[str, Any] = {"at": at, "size": pixels, "layers": shown, "camera": camera, "fps": fps}
+    how |= {"eye": parse_place(eye, "--from"), "look": parse_place(look, "--look"), "orbit": orbit}
     if out.suffix.lower() in FILMS:
         with progress_bar("drawing", slow_start=True) as progress:
             draw(recording, out, **how, progress=progress)
@@ -163,6 +167,17 @@ def parse_size(size: str) -> tuple[int, int]:
     if not all(SIDE[0] <= side <= SIDE[1] for side in (width, height)):
         raise InputError(f"--size must lie between {SIDE[0]} and {SIDE[1]} pixels each way, not {size}")
     return width, height
+
+
+def parse_place(place: str | None, option: str) -> tuple[float, float, float] | None:
+    """`1,-2,0.5` as metres."""
+    if place is None:
+        return None
+    try:
+        x, y, z = (float(word) for word in place.split(","))
+    except ValueError:
+        raise InputError(f"{option} wants X,Y,Z in metres, such as 1.5,-3,1, not '{place:.60}'") from None
+    return x, y, z
 
 
 def parse_layers(layers: str | None) -> list[str] | None:

@@ -35,7 +35,7 @@ def scenes(json: Json = False) -> None:
 def run(
     scene: Annotated[str, typer.Argument(help="Name of the scene, see `vitruvian scenes`.", metavar="SCENE")],
     seconds: Annotated[float | None, typer.Option(help="Simulated seconds; the scene has a default.")] = None,
-    quality: Annotated[str | None, typer.Option(help="draft (the default), standard or seed.")] = None,
+    quality: Annotated[str | None, typer.Option(help="draft (the default), standard or fine.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter; may be repeated.")
     ] = None,

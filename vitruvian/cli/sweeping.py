@@ -36,7 +36,7 @@ def sweep(
     seconds: Annotated[
         float | None, typer.Option(help="Simulated seconds of each run; the scene has a default.")
     ] = None,
-    quality: Annotated[str | None, typer.Option(help="draft (the default), standard or seed.")] = None,
+    quality: Annotated[str | None, typer.Option(help="draft (the default), standard or fine.")] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; as many as there are cores without it.")
     ] = None,

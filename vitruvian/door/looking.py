@@ -32,16 +32,21 @@ def render(
     size: tuple[int, int] = (1280, 720),
     layers: Iterable[str] | None = None,
     camera: str | None = None,
+    eye: tuple[float, float, float] | None = None,
+    look: tuple[float, float, float] | None = None,
+    orbit: float = 0.0,
     fps: float | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Path:
     """Draw `source` to the picture (.png, .webp, .jpg) or film (.mp4, .mov, .mkv) `out`, off screen.
 
     `at` is the time [s] of a picture, the middle without it; `size` is width and height [pixel]; `layers` are the
-    layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `fps` [1/s] is for
-    films, and `progress(done, total)` is called after each frame of one.
+    layers to show, all without it; `camera` is one of the stage's, or "auto" for the whole run; `eye` and `look` [m]
+    put it elsewhere, and it goes `orbit` times around what it looks at during the recording. `fps` [1/s] is for films,
+    and `progress(done, total)` is called after each frame of one.
     """
     from vitruvian.view import render_film, render_picture
+    from vitruvian.view.camera import Place
     from vitruvian.view.render import FILMS
 
     out = Path(out)
@@ -50,10 +55,11 @@ def render(
         raise InputError("'at' chooses the time of a picture; a film shows the whole recording")
     if fps is not None and not film:
         raise InputError("'fps' is for films; a picture has no frame rate")
+    place = Place(None if eye is None else tuple(eye), None if look is None else tuple(look), orbit)  # type: ignore[arg-type]
     seen, layers = shown(source), [layers] if isinstance(layers, str) else layers
     if film:
-        return render_film(seen, out, size=size, layers=layers, camera=camera, fps=fps, progress=progress)
-    return render_picture(seen, out, at=at, size=size, layers=layers, camera=camera)
+        return render_film(seen, out, size=size, layers=layers, camera=camera, place=place, fps=fps, progress=progress)
+    return render_picture(seen, out, at=at, size=size, layers=layers, camera=camera, place=place)
 
 
 def show(

@@ -90,7 +90,7 @@ def run(
 ) -> Run:
     """Run `scene` (its name, or a world of your own) for `seconds` [s] of simulated time and record it.
 
-    `quality` is draft (the default), standard or seed; `seed` seeds everything random (0 by default); `parameters` are
+    `quality` is draft (the default), standard or fine; `seed` seeds everything random (0 by default); `parameters` are
     those of the scene. The recording goes to `out`, or to recordings/SCENE-N.zarr in the working folder. With `resume`
     the recording at `out`, or the scene's latest one, is continued; what is not said again is as it was recorded.
     `progress(time, seconds)` is called after each step. A `watcher` sees each frame as it is recorded; it may be a

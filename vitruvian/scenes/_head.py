@@ -24,7 +24,7 @@ PARAMETERS = {
     "networks": Parameter(True, "trained networks give pose and tone; else both are solved anew at each decision"),
     "steps": Parameter(4, "steps per frame of 1/60 s", low=1, high=100),
 }
-QUALITIES: dict[str, dict[str, Any]] = {"draft": {}, "standard": {}, "seed": {"steps": 16}}
+QUALITIES: dict[str, dict[str, Any]] = {"draft": {}, "standard": {}, "fine": {"steps": 16}}
 AXES = ("nodding", "tilting", "turning")
 
 

@@ -67,7 +67,7 @@ PARAMETERS: dict[str, Parameter] = {
 QUALITIES: dict[str, dict[str, Any]] = {
     "draft": {"cell": 0.045, "steps": 2, "triangles": 8000, "spacing": 0.03},
     "standard": {"cell": 0.036, "steps": 4, "triangles": 12000, "spacing": 0.02},
-    "seed": {"cell": 0.02, "steps": 4, "triangles": 24000, "spacing": 0.01},
+    "fine": {"cell": 0.02, "steps": 4, "triangles": 24000, "spacing": 0.01},
 }
 
 

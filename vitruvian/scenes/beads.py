@@ -159,5 +159,5 @@ scene = Scene(
         "controls": Parameter(120, "control frames of the wire", low=40, high=2000),
         "substeps": Parameter(8, "steps per frame of 1/60 s", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "seed": {"substeps": 32, "controls": 240}},
+    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "fine": {"substeps": 32, "controls": 240}},
 )

@@ -108,5 +108,5 @@ scene = Scene(
         "cells": Parameter(2, "cells across the beam", low=2, high=16),
         "damping": Parameter(0.006, "Rayleigh damping β", "s", low=0.0, high=1.0),
     },
-    qualities={"draft": {"cells": 2}, "standard": {"cells": 4}, "seed": {"cells": 8}},
+    qualities={"draft": {"cells": 2}, "standard": {"cells": 4}, "fine": {"cells": 8}},
 )

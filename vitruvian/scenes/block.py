@@ -114,5 +114,5 @@ scene = Scene(
         "material": Parameter("si-paper", "tissue preset", choices=("si-paper", "si-thesis", "lee", "soft")),
         "cells": Parameter(6, "cells across the block", low=2, high=32),
     },
-    qualities={"draft": {"cells": 4}, "standard": {"cells": 6}, "seed": {"cells": 12}},
+    qualities={"draft": {"cells": 4}, "standard": {"cells": 6}, "fine": {"cells": 12}},
 )

@@ -136,5 +136,5 @@ scene = Scene(
         ),
         "steps": replace(STEPS, default=8),
     },
-    qualities={"draft": {"steps": 8}, "standard": {}, "seed": {"steps": 64}},
+    qualities={"draft": {"steps": 8}, "standard": {}, "fine": {"steps": 64}},
 )

@@ -202,6 +202,6 @@ scene = Scene(
     qualities={
         "draft": {"spacing": QUALITY_SPACING["draft"]},
         "standard": {"spacing": QUALITY_SPACING["standard"]},
-        "seed": {"steps": 32, "rate": 480.0, "spacing": QUALITY_SPACING["seed"]},
+        "fine": {"steps": 32, "rate": 480.0, "spacing": QUALITY_SPACING["fine"]},
     },
 )

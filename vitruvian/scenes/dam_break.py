@@ -121,6 +121,6 @@ scene = Scene(
     qualities={
         "draft": {"cells": 10},
         "standard": {"cells": 16},
-        "seed": {"cells": 32},
+        "fine": {"cells": 32},
     },
 )

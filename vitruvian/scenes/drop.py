@@ -61,5 +61,5 @@ scene = Scene(
         "ratio": Parameter(0.7, "density of the ball over that of water", low=0.1, high=8.0),
         "cells": Parameter(48, "cells along the tank", low=20, high=200),
     },
-    qualities={"draft": {"cells": 36}, "standard": {"cells": 64}, "seed": {"cells": 128}},
+    qualities={"draft": {"cells": 36}, "standard": {"cells": 64}, "fine": {"cells": 128}},
 )

@@ -63,5 +63,5 @@ scene = Scene(
         "rate": RATE,
         "steps": STEPS,
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 32, "rate": 480.0}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 32, "rate": 480.0}},
 )

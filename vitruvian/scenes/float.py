@@ -170,6 +170,6 @@ scene = Scene(
     qualities={
         "draft": {"cells": 28, **human_quality("draft")},
         "standard": {"cells": 48, **human_quality("standard")},
-        "seed": {"cells": 96, **human_quality("seed")},
+        "fine": {"cells": 96, **human_quality("fine")},
     },
 )

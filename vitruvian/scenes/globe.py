@@ -205,5 +205,5 @@ scene = Scene(
         "integrator": Parameter("rk4", "time stepping", choices=INTEGRATORS),
         "substeps": Parameter(10, "steps per frame of 1/50 s; 1 gives Lee's 20 ms", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 10}, "standard": {"substeps": 20}, "seed": {"substeps": 1, "integrator": "euler"}},
+    qualities={"draft": {"substeps": 10}, "standard": {"substeps": 20}, "fine": {"substeps": 1, "integrator": "euler"}},
 )

@@ -195,5 +195,5 @@ scene = Scene(
         ),
         "substeps": Parameter(8, "steps per frame of 1/60 s", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "seed": {"substeps": 32}},
+    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "fine": {"substeps": 32}},
 )

@@ -201,5 +201,5 @@ scene = Scene(
         "sample_seed": Parameter(4, "seed of the noise in the knee's measurements", low=0, high=2**31 - 1),
         "substeps": Parameter(1, "steps per frame of 1/60 s", low=1, high=100),
     },
-    qualities={"draft": {"substeps": 1}, "standard": {"substeps": 2}, "seed": {"substeps": 4}},
+    qualities={"draft": {"substeps": 1}, "standard": {"substeps": 2}, "fine": {"substeps": 4}},
 )

@@ -257,5 +257,5 @@ scene = Scene(
         "controls": Parameter(160, "control frames of each outline", low=80, high=2000),
         "substeps": Parameter(100, "steps per frame of 1/60 s, twice as many if two-sided", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 100}, "standard": {"substeps": 150}, "seed": {"substeps": 300, "controls": 240}},
+    qualities={"draft": {"substeps": 100}, "standard": {"substeps": 150}, "fine": {"substeps": 300, "controls": 240}},
 )

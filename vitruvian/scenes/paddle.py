@@ -89,5 +89,5 @@ scene = Scene(
         "height": Parameter(-0.3, "of the plate's centre", "m", low=-0.5, high=0.0),
         "cells": Parameter(40, "cells along the tank", low=24, high=160),
     },
-    qualities={"draft": {"cells": 30}, "standard": {"cells": 48}, "seed": {"cells": 96}},
+    qualities={"draft": {"cells": 30}, "standard": {"cells": 48}, "fine": {"cells": 96}},
 )

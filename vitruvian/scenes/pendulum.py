@@ -119,5 +119,5 @@ scene = Scene(
         "friction": Parameter(0.0, "damping of the hinge", "N m s", low=0.0, high=10.0),
         "substeps": Parameter(8, "steps per frame of 1/60 s", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "seed": {"substeps": 64}},
+    qualities={"draft": {"substeps": 8}, "standard": {"substeps": 16}, "fine": {"substeps": 64}},
 )

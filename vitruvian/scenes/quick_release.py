@@ -76,5 +76,5 @@ scene = Scene(
         "length": Parameter(1.0, "held at", "m", low=0.6, high=1.4),
         "steps": Parameter(8, "steps per frame of 1/120 s (8: about 1 ms)", low=1, high=1000),
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 80}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 80}},
 )

@@ -100,5 +100,5 @@ scene = Scene(
     build=build,
     check=check,
     parameters={"rate": RATE, "steps": STEPS},
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 16, "rate": 240.0}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 16, "rate": 240.0}},
 )

@@ -260,5 +260,5 @@ scene = Scene(
         "gravity": Parameter(9.81, "acceleration of free fall", "m/s²", low=0.0, high=100.0),
         "substeps": Parameter(12, "steps per frame of 1/60 s", low=4, high=1000),
     },
-    qualities={"draft": {"substeps": 12}, "standard": {"substeps": 20}, "seed": {"substeps": 40}},
+    qualities={"draft": {"substeps": 12}, "standard": {"substeps": 20}, "fine": {"substeps": 40}},
 )

@@ -97,5 +97,5 @@ scene = Scene(
         "cells": Parameter(48, "cells along the tank", low=16, high=400),
         "particles": Parameter(16, "marker particles per cell near the surface", low=0, high=64),
     },
-    qualities={"draft": {"cells": 32}, "standard": {"cells": 64}, "seed": {"cells": 128}},
+    qualities={"draft": {"cells": 32}, "standard": {"cells": 64}, "fine": {"cells": 128}},
 )

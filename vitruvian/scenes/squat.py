@@ -76,5 +76,5 @@ scene = Scene(
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
     },
-    qualities={"draft": {"steps": 8}, "standard": {}, "seed": {"steps": 32, "rate": 240.0}},
+    qualities={"draft": {"steps": 8}, "standard": {}, "fine": {"steps": 32, "rate": 240.0}},
 )

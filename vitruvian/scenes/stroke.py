@@ -170,5 +170,5 @@ scene = Scene(
         "colour": Parameter("shortening", "of the muscles", choices=("shortening", "activation")),
         "steps": Parameter(4, "steps of the rhythm per frame", low=1, high=100),
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 16}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 16}},
 )

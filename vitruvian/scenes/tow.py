@@ -177,5 +177,5 @@ scene = Scene(
         "depth": Parameter(0.7, "of the water", "m", low=0.4, high=4.0),
         "cells": Parameter(75, "cells along the window", low=30, high=300),
     },
-    qualities={"draft": {"cells": 60}, "standard": {"cells": 100}, "seed": {"cells": 200}},
+    qualities={"draft": {"cells": 60}, "standard": {"cells": 100}, "fine": {"cells": 200}},
 )

@@ -63,5 +63,5 @@ scene = Scene(
         "level": Parameter(1.0, "of activation", low=0.0, high=1.0),
         "steps": Parameter(17, "steps per frame of 1/60 s (17: about 1 ms)", low=1, high=1000),
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 100}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 100}},
 )

@@ -133,5 +133,5 @@ scene = Scene(
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 32, "rate": 240.0}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 32, "rate": 240.0}},
 )

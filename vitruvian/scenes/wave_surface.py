@@ -218,5 +218,5 @@ scene = Scene(
         "controls": Parameter(22, "controls of the surface along each side", low=8, high=100),
         "substeps": Parameter(4, "steps per frame of 1/60 s", low=1, high=1000),
     },
-    qualities={"draft": {"substeps": 4}, "standard": {"substeps": 8}, "seed": {"substeps": 16, "controls": 32}},
+    qualities={"draft": {"substeps": 4}, "standard": {"substeps": 8}, "fine": {"substeps": 16, "controls": 32}},
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitruvian.errors import unknown_name
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.world import Frame, Stage
 
 Array = np.ndarray
@@ -50,6 +50,36 @@ class Bounds:
     def radius(self) -> float:
         """Radius of the ball around the box [m]."""
         return float(0.5 * np.linalg.norm(self.high - self.low))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a picture is taken from instead of a stage's camera: an eye, a target [m], and turns about the target."""
+
+    eye: tuple[float, float, float] | None = None
+    target: tuple[float, float, float] | None = None
+    orbit: float = 0.0  # turns about the upright through the target, over the whole recording
+
+    def __post_init__(self) -> None:
+        for name, at in (("from", self.eye), ("look", self.target)):
+            if at is not None and (len(at) != 3 or not (np.abs(np.asarray(at, dtype=float)) <= 1e6).all()):
+                raise InputError(f"'{name}' wants x, y, z in metres, not {at}")
+        if not abs(self.orbit) <= 1000.0:
+            raise InputError(f"'orbit' wants a number of turns, not {self.orbit:g}")
+        if self.eye is not None and self.eye == self.target:
+            raise InputError("'from' and 'look' are the same place")
+
+    def instead_of(self, eye: Array, target: Array) -> tuple[Array, Array]:
+        """Eye and target [m], each the own one where it is given; a target alone takes the eye along."""
+        own = target if self.target is None else np.array(self.target, dtype=float)
+        return (eye + own - target if self.eye is None else np.array(self.eye, dtype=float)), own
+
+    def turned(self, eye: Array, target: Array, part: float) -> tuple[Array, Array]:
+        """Eye and target after `part` (0..1) of the recording."""
+        angle = 2.0 * np.pi * self.orbit * part
+        c, s = np.cos(angle), np.sin(angle)
+        away = eye - target
+        return target + np.array([c * away[0] - s * away[1], s * away[0] + c * away[1], away[2]]), target
 
 
 def pinhole(eye: Array, target: Array, size: tuple[int, int]) -> Pinhole:

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from vitruvian.errors import InputError
-from vitruvian.view.camera import Bounds, Pinhole, bounds_of, follow_shift, pinhole, view_of
+from vitruvian.view.camera import Bounds, Pinhole, Place, bounds_of, follow_shift, pinhole, view_of
 from vitruvian.view.drawing import Model
 from vitruvian.view.film import encoder
 from vitruvian.view.overlay import write_over
@@ -47,10 +47,11 @@ def render_picture(
     size: tuple[int, int] = (1280, 720),
     layers: Iterable[str] | None = None,
     camera: str | None = None,
+    place: Place | None = None,
 ) -> Path:
     """One picture at the time `at` [s] (the recorded frame nearest to it; the middle one for None)."""
     out = _checked_path(out_path, PICTURES)
-    shooting = Shooting(recording, size=size, layers=layers, camera=camera, samples=8)
+    shooting = Shooting(recording, size=size, layers=layers, camera=camera, place=place, samples=8)
     time = np.asarray(recording.time, dtype=float)
     if at is None:
         i = len(time) // 2
@@ -70,6 +71,7 @@ def render_film(
     size: tuple[int, int] = (1280, 720),
     layers: Iterable[str] | None = None,
     camera: str | None = None,
+    place: Place | None = None,
     fps: float | None = None,
     sound: tuple[Path, float] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -81,7 +83,7 @@ def render_film(
         raise InputError(f"a film needs between 0.5 and 240 frames per second, not {fps:g}")
     # The codec halves the colour planes, so sides must be even.
     size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
-    shooting = Shooting(recording, size=size, layers=layers, camera=camera, samples=4)
+    shooting = Shooting(recording, size=size, layers=layers, camera=camera, place=place, samples=4)
     rate, order = film_frames(np.asarray(recording.time, dtype=float), fps)
     with whole_file(out) as partial, encoder(partial, size, rate, sound) as add:
         last, shown = -1, np.zeros(0, np.uint8)
@@ -124,6 +126,7 @@ class Shooting:
         size: tuple[int, int] = (1280, 720),
         layers: Iterable[str] | None = None,
         camera: str | None = None,
+        place: Place | None = None,
         samples: int = 4,
         threads: int = 0,
         words: bool = True,
@@ -139,6 +142,8 @@ class Shooting:
         self._first: Frame = recording.frame(0)
         self.bounds = self._sweep()
         self.eye, self.target, self.follow = view_of(recording.stage, camera, self.bounds, self.size)
+        self.place = place or Place()
+        self.eye, self.target = self.place.instead_of(self.eye, self.target)
         self.samples, self.threads = samples, threads
         self.title = str(getattr(recording, "attributes", {}).get("scene", ""))
 
@@ -146,19 +151,25 @@ class Shooting:
         """The picture of recorded frame i."""
         frame = self.recording.frame(i)
         shift = follow_shift(self.recording.stage, self.follow, self._first, frame)
-        camera: Pinhole = pinhole(self.eye + shift, self.target + shift, self.size)
+        eye, target = self.place.turned(self.eye, self.target, self._part(i))
+        eye, target = eye + shift, target + shift
+        camera: Pinhole = pinhole(eye, target, self.size)
         drawing = self.model.draw(frame)
         seen = drawing.points()
         middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) if len(seen) else self.bounds.centre
         setting = Setting(middle, self.bounds.reach, self.recording.stage.ground, self.samples, self.threads)
         medium = AIR
         if self.water is not None:
-            eye, target = self.eye + shift, self.target + shift
             drawing, medium = surround(drawing, self.water, frame, eye, target, self.bounds.reach)
         picture = draw(drawing, camera, setting, medium)
         if not self.words:
             return picture
         return write_over(picture, self.title, float(self.recording.time[i]), self.model.colour_maps())
+
+    def _part(self, i: int) -> float:
+        """How much of the recording has gone by at frame i, 0..1."""
+        time = self.recording.time
+        return float((time[i] - time[0]) / (time[-1] - time[0])) if len(time) > 1 else 0.0
 
     def _sweep(self) -> Bounds:
         n = len(self.recording.time)

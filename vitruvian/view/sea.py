@@ -4,7 +4,8 @@ A window of simulated water ends a metre from the swimmer, and so would its pict
 sheet that goes on all around. From far enough above that is all. A camera near the surface would see nothing of what
 is below it, as a person on the pool's edge does not: the water is cut away then along the sides of the window that
 face the camera, as by the glass of a basin, and the rim there is the waterline. A camera under the surface is in water.
-Water is as clear as a pool's (`CLEAR`, `DIVER`), whatever the surface's own opacity says.
+Water is as clear as a pool's (`CLEAR`, `DIVER`), whatever the surface's own opacity says. Two metres below lies a
+floor of half-metre tiles with a lane line.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ DEEP = 12.0  # [m] of water behind the cut
 CLEAR = 0.3  # fading of light per metre, mean over colours [1/m]: enough to tell wet from dry in a foot of water
 DIVER = 0.1  # the same where a metre and more of it lies before the swimmer: in the water, or through the cut
 STEEP = 0.12  # sine of the angle above the horizon from which one looks into the water anyway
+POOL_DEPTH = 2.0  # [m]
+POOL_REACH = 12.0  # [m] of tiles on each side of the window
+TILE = 0.5  # [m]
+LANE_LINE = 0.25  # [m] wide, as the rules of swimming want it
+TILES, LANE_INK = ((0.86, 0.93, 0.95), (0.74, 0.87, 0.91)), (0.08, 0.14, 0.30)
 DUSK = 0.6  # light of the depth over that of the surface
 
 
@@ -79,7 +85,31 @@ def surround(
     clear.finish = np.array(clear.finish)
     clear.finish[clear.finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-(DIVER if cut else CLEAR) * DEPTH * reach)
     medium = Medium(True, under, *depth.tolist(), *(DIVER * takes).tolist())
-    return Drawing(drawing.solid, clear, drawing.spheres), medium
+    return Drawing(join([drawing.solid, pool_floor(rim)]), clear, drawing.spheres), medium
+
+
+def pool_floor(rim: Rim) -> Triangles:
+    """Tiles under the water and a dark line along the lane, fixed in the world, so that size and speed can be seen."""
+    level, middle = rim.level - POOL_DEPTH, 0.5 * (rim.low + rim.high)
+    first = np.floor((middle - POOL_REACH) / TILE).astype(int)
+    i, j = (k.ravel() for k in np.meshgrid(*(first[c] + np.arange(int(2 * POOL_REACH / TILE)) for c in (0, 1))))
+    low = np.stack([i * TILE, j * TILE, np.full(len(i), level)], axis=1)
+    tiles = low[:, None] + TILE * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    ends = middle[1] + POOL_REACH * np.array([-1.0, -1.0, 1.0, 1.0])
+    across = 0.5 * LANE_LINE * np.array([-1.0, 1.0, 1.0, -1.0])
+    line = np.stack([across, ends, np.full(4, level + 0.004)], axis=1)[None]
+    corners = np.concatenate([tiles, line])
+    shades = linear_from_srgb(np.array(TILES))[(i + j) % 2]
+    inks = np.concatenate([shades, linear_from_srgb(np.array([LANE_INK]))])
+    start = 4 * np.arange(len(corners), dtype=np.int32)[:, None]
+    faces = np.concatenate([start + np.array([0, 1, 2]), start + np.array([0, 2, 3])]).astype(np.int32)
+    return Triangles(
+        corners.reshape(-1, 3),
+        faces,
+        np.broadcast_to(np.array([0.0, 0.0, 1.0], np.float32), (len(faces), 3, 3)),
+        np.repeat(inks, 4, axis=0).astype(np.float32),
+        np.broadcast_to(np.array([1.0, 0.1, 0.0, 0.0], np.float32), (len(faces), 4)),
+    )
 
 
 def rim_of(vertices: Array, faces: Array) -> Rim | None:

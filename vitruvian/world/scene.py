@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vitruvian.world.world import World
 
 Value = float | int | bool | str
-QUALITIES = ("draft", "standard", "seed")
+QUALITIES = ("draft", "standard", "fine")
 
 
 @dataclass(frozen=True)
