@@ -1,5 +1,5 @@
 """The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
-prepare | train | character`.
+prepare | train | character | search`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -109,6 +109,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     preparing.prepare,
     training.train,
     characters.character,
+    characters.search,
 )
 for command in COMMANDS:
     app.command()(telling(command))
