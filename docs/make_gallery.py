@@ -41,6 +41,7 @@ MOMENTS: dict[str, list[str]] = {
     "swim-compare": ["--camera", "lanes"],
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
+    "michelin-run": ["--at", "0.72", "--camera", "side"],
 }
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {

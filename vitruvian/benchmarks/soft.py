@@ -138,7 +138,7 @@ def _search(actor: RigidActor | SoftActor, samples: int) -> Timing:
     return Timing(each, {}, _sizes(), {"cycle_hours": hours, "cycle_hours_on_40_workers": hours / 40.0})
 
 
-def _flex():  # type: ignore[no-untyped-def]
+def _flex():
     """A function that steps the same mesh as a MuJoCo flex, None where it cannot be made."""
     try:
         import mujoco
