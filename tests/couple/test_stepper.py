@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import arm, human
-from vitruvian.couple import BodyStepper, Contacts, ball
+from vitruvian.couple import BodyStepper, Book, Contacts, ball
 from vitruvian.muscle import LinearHill, MuscleBuilder, moment_arms, tension
 from vitruvian.skeleton import (
     Inertia,
@@ -14,7 +14,7 @@ from vitruvian.skeleton import (
     passive_forces,
     world_twists,
 )
-from vitruvian.skeleton.joints import Free, Revolute
+from vitruvian.skeleton.joints import Free, Prismatic, Revolute
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +131,29 @@ def test_ground_carries_a_block_by_its_weight_and_holds_it_by_friction():
     for _ in range(250):
         q, v = stepper.step(q, v, np.zeros(0), 0.002, wrench=push)
     assert v[3] == pytest.approx((60.0 - 0.5 * 98.1) / 10.0 * 0.5, rel=0.03)
+
+
+def test_what_the_step_loses_on_a_spring_is_that_of_backward_euler():
+    b = SkeletonBuilder(gravity=(0, 0, 0))
+    b.add_bone("weight", joint=Prismatic((1, 0, 0)), inertia=Inertia.box(2.0, (0.1, 0.1, 0.1)), stiffness=50.0)
+    s = b.build()
+    stepper, book = BodyStepper(s, MuscleBuilder(s).build()), Book.open(["joints", "step"])
+    q, v, lost = np.array([0.3]), np.array([0.1]), 0.0
+    first = energy(s, q, v).total
+    for _ in range(20):
+        x, u = q, v
+        q, v = stepper.step(q, v, np.zeros(0), 0.01, book=book)
+        lost += 0.5 * (2.0 * (v - u)[0] ** 2 + 50.0 * (q - x)[0] ** 2)
+    assert book.work["step"] == pytest.approx(-lost, rel=1e-9)
+    assert energy(s, q, v).total - first == pytest.approx(sum(book.work.values()), rel=1e-9)
+
+
+def test_books_count_what_a_bone_holds():
+    b = SkeletonBuilder()
+    b.add_bone("arm", joint=Revolute((0, 1, 0)), inertia=Inertia.box(1.0, (0.1, 0.1, 0.4), (0, 0, -0.2)))
+    s = b.build()
+    load = Inertia.box(3.0, (0.1, 0.1, 0.1), (0, 0, -0.4)).flat()[None]
+    q, v = np.array([0.4]), np.array([1.5])
+    alone, held = energy(s, q, v).total, energy(s, q, v, load=load).total
+    turn = 3.0 * (0.4**2 + 0.1**2 / 6.0)
+    assert held - alone == pytest.approx(0.5 * turn * 1.5**2 - 3.0 * 9.81 * 0.4 * np.cos(0.4))

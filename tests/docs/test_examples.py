@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SCRIPTS = {script.read_text() for script in (ROOT / "tests/door/ten_lines").glob("*.py")}  # run from the wheel
+SCRIPTS = {script.read_text() for script in (ROOT / "examples").glob("*.py")}  # run from the wheel
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{k}")
     for page in PAGES

@@ -7,7 +7,7 @@ from PIL import Image
 from vitruvian.door.plotting import metric_title
 from vitruvian.door.table import tabulate
 from vitruvian.errors import InputError, RunFailed
-from vitruvian.view.plots import INKS
+from vitruvian.view.chart import INKS
 
 
 def table_of(runs, swept=("rate", "lungs"), drawn=()):

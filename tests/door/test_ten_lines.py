@@ -9,7 +9,7 @@ import pytest
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "python.md"
-SCRIPTS = sorted((HERE / "ten_lines").glob("*.py"))
+SCRIPTS = sorted((HERE.parents[1] / "examples").glob("*.py"))
 # what each says at its end, and the picture that it leaves
 TOLD = {
     "curl": (r"bends to 1\.5\d rad, at most 0\.0[01]\d", "curl.png"),
@@ -19,6 +19,8 @@ TOLD = {
     "mechanism": (r"from -1\.000 to 1\.000 rad, energy from (-2\.65\d+) to \1 J", None),
     "one_more_muscle": (r"861 muscles, hip flexion 1\d\d -> 1\d\d N m", None),
     "own_muscle_law": (r"elbow \[rad\] \[\d\.\d+\]", None),
+    "share": (r"swing\.html has 0\.\d\d MB", None),
+    "sweep": (r"3 runs of pendulum over amplitude: 0 failed", "period.png"),
     "own_controller": (r"elbow \[rad\] \[0\.[5-9]\d+\]", None),
 }
 

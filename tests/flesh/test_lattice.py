@@ -154,12 +154,12 @@ def test_surface_samples_stand_for_the_whole_area():
     ("call", "word"),
     [
         (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, -0.1), "spacing"),
-        (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, np.inf), "positive and finite, not inf m"),
+        (lambda: lattice_from_level_set(ball, [0] * 3, [1] * 3, np.inf), "spacing .m. must be positive and finite"),
         (lambda: lattice_from_level_set(ball, [0] * 3, [0, 1, 1], 0.1), "empty"),
         (lambda: lattice_from_level_set(ball, [0] * 3, [1e3] * 3, 0.01), "too many"),
         (lambda: lattice_from_level_set(lambda p: p[:, 0] + 1.0, [0] * 3, [1] * 3, 0.5), "negative inside"),
         (lambda: lattice_from_values(np.full((3, 3, 3), np.nan), np.zeros(3), 0.1), "finite"),
-        (lambda: box_lattice((0, 1, 1), 0.1), "empty"),
+        (lambda: box_lattice((0, 1, 1), 0.1), "counts"),
         (lambda: lattice_from_level_set(lambda p: ball(p - 0.5), [0] * 3, [1] * 3, 0.5, samples=32), "coarser"),
     ],
 )

@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.flesh import Fibre, corotated, mooney_rivlin, mooney_rivlin_from_moduli, neo_hookean, preset
+from vitruvian.flesh import (
+    Fibre,
+    corotated,
+    mooney_rivlin,
+    mooney_rivlin_from_moduli,
+    neo_hookean,
+    preset,
+    venant_kirchhoff,
+)
 from vitruvian.flesh.fibre import fibre_tension
 from vitruvian.flesh.materials import energy_density, stress, stress_derivative
 from vitruvian.flesh.rotation import rotation_of, signed_svd
 
-MAKERS = [mooney_rivlin_from_moduli, neo_hookean, corotated]
+MAKERS = [mooney_rivlin_from_moduli, neo_hookean, corotated, venant_kirchhoff]
 
 
 @pytest.mark.parametrize("make", MAKERS)

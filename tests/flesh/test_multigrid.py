@@ -8,8 +8,9 @@ from scipy.sparse.linalg import spsolve
 from vitruvian.flesh import Loads, Potential, box_lattice, build_flesh, lattice_from_level_set, preset, rest_state
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients
 from vitruvian.flesh.lattice.coarsen import coarsen, grid_of
-from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.multigrid import Multigrid, multigrid_pays, reach
 from vitruvian.flesh.pairs import no_pairs
+from vitruvian.flesh.pattern import build_pattern
 
 
 def held_block(cells):
@@ -102,3 +103,17 @@ def test_iterations_do_not_grow_with_the_lattice():
         )
     assert counts[2] <= counts[0] + 5
     assert plain[2] > 1.6 * plain[1] > 2.5 * plain[0]  # what diagonal blocks alone do
+
+
+@pytest.mark.parametrize(
+    ("counts", "pays"),
+    [((8, 8, 8), False), ((60, 60, 3), False), ((4, 4, 60), True), ((28, 28, 28), True)],
+    ids=["small block", "wide slab", "long bar", "large block"],
+)
+def test_multigrid_is_chosen_by_how_far_loads_must_travel_not_by_the_number_of_nodes(counts, pays):
+    """The bar has 1525 nodes, the slab 14,884."""
+    lattice = box_lattice(counts, 0.01)
+    held = lattice.nodes[:, 2] < 1e-9
+    assert reach(build_pattern(lattice), held) == counts[2]
+    assert multigrid_pays(build_pattern(lattice), held) == pays
+    assert reach(build_pattern(lattice), np.zeros(len(held), bool)) == (max(counts) + 1) // 2

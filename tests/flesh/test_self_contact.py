@@ -57,8 +57,9 @@ def test_nothing_touches_at_rest():
 
 
 def test_pressed_balls_push_each_other_apart_with_opposite_forces():
-    model, contact, top, state, report = pressed()
+    model, contact, top, state, report = pressed(0.0085)
     assert report.converged
+    assert report.left_out == 0
     force, pairs = np.zeros_like(state.x), contact.find_pairs(state.x)
     pairs.forces(force)
     push = force[top].sum(axis=0)

@@ -5,12 +5,9 @@ import pytest
 import trimesh
 
 from vitruvian.view import normals
-from vitruvian.view.browser import siding, split_at_creases
 from vitruvian.view.camera import MARGIN, auto_view, bounds_of, pinhole
 from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
-from vitruvian.view.drawing import rotation_of
-from vitruvian.view.glb import coloured_surface
-from vitruvian.view.line_nodes import turns_from_z
+from vitruvian.view.creases import siding, split_at_creases
 
 
 def test_corner_normals_of_a_box_are_flat_and_of_a_ball_radial(demo):
@@ -67,13 +64,6 @@ def test_maps_are_chosen_by_name_and_range_and_hold_at_their_ends():
     assert np.isfinite(colour_map("stress", "Pa", (2.0, 2.0))(np.array([2.0]))).all()
 
 
-def test_quaternions_turn_z_to_any_direction():
-    along = np.vstack([np.random.default_rng(0).normal(size=(50, 3)), [[0, 0, 2.0], [0, 0, -2.0]]])
-    length = np.linalg.norm(along, axis=1)
-    turned = np.array([rotation_of(q) @ (0.0, 0.0, 1.0) for q in turns_from_z(along, length)])
-    assert np.allclose(turned, along / length[:, None], atol=1e-9)
-
-
 def test_closed_meshes_are_turned_outwards_and_open_ones_shown_from_both_sides(demo):
     vertices, faces = demo.ball(0.5)
     inside_out = np.ascontiguousarray(faces[:, ::-1])
@@ -92,12 +82,3 @@ def test_box_is_split_along_its_edges_and_a_ball_is_not(demo):
     assert np.allclose(vertices[origin], split)
     vertices, faces = demo.ball(1.0)
     assert len(split_at_creases(vertices, faces)[0]) == len(vertices)
-
-
-def test_coloured_surface_is_a_glb_that_others_can_read(demo):
-    vertices, faces = demo.ball(0.7)
-    colours = np.tile([1.0, 0.5, 0.0], (len(vertices), 1))
-    data = coloured_surface(vertices, faces, vertices / 0.7, colours, opacity=0.5)
-    mesh = trimesh.load(trimesh.util.wrap_as_stream(data), file_type="glb", force="mesh", process=False)
-    assert np.allclose(mesh.vertices, vertices, atol=1e-6)
-    assert np.array_equal(mesh.faces, faces)

@@ -15,6 +15,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from vitruvian.anatomy import Body, Skin, body_flesh, body_skin, human
+from vitruvian.benchmarks._flesh_beam import beam_timing, preconditioner_timing
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.couple import BoneFlesh, Follower
 from vitruvian.flesh import FleshModel, Loads, Settings, SolveReport, mooney_rivlin
@@ -57,6 +58,18 @@ def whole_body_20_mm_multigrid() -> Timing:
 def whole_body_30_mm_softer_volume() -> Timing:
     """The same at 30 mm with a bulk modulus of 1 MPa instead of 100: iterations should hardly change."""
     return _moving_body(0.03, kappa=1e6)
+
+
+@timing
+def beam_beside_mujoco() -> Timing:
+    """A step of a damped cantilever of two cells across, beside MuJoCo's flex with four cubes across."""
+    return beam_timing(2, 4)
+
+
+@timing
+def multigrid_against_diagonal_blocks() -> Timing:
+    """One linear solve to a tenth after an assembly of a bar of 8×8×64 cells, by multigrid and by diagonal blocks."""
+    return preconditioner_timing((8, 8, 64))
 
 
 @timing

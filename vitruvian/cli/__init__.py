@@ -1,5 +1,5 @@
-"""The command line: `vitruvian scenes | run | sweep | track | view | render | export | info | verify | bench |
-prepare | train | character | search`.
+"""The command line: `vitruvian scenes | run | sweep | track | laugh | view | share | render | export | info | verify |
+bench | prepare | doctor | train | character | search`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -18,7 +18,18 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian import __version__
-from vitruvian.cli import characters, looking, preparing, proving, running, sweeping, tracking, training
+from vitruvian.cli import (
+    characters,
+    doctoring,
+    laughing,
+    looking,
+    preparing,
+    proving,
+    running,
+    sweeping,
+    tracking,
+    training,
+)
 from vitruvian.cli.interruption import Interrupted, telling
 from vitruvian.cli.output import complain, print_json
 from vitruvian.errors import RunFailed, VitruvianError
@@ -31,7 +42,6 @@ app = typer.Typer(
     name="vitruvian",
     help="A biomechanical virtual human: bones, muscles, flesh and water, simulated, recorded and shown.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -100,13 +110,16 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     running.run,
     sweeping.sweep,
     tracking.track,
+    laughing.laugh,
     looking.view,
+    looking.share,
     looking.render,
     looking.export,
     looking.info,
     proving.verify,
     proving.bench,
     preparing.prepare,
+    doctoring.doctor,
     training.train,
     characters.character,
     characters.search,

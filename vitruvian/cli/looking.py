@@ -1,4 +1,4 @@
-"""`vitruvian view`, `render`, `export` and `info`: of a recording, or of a scene or model before it runs."""
+"""`vitruvian view`, `share`, `render`, `export` and `info`: of a recording, or of a scene or model before it runs."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ SIDE = (16, 8192)  # least and greatest width and height [pixel]
 
 def view(
     path: Source,
+    second: Annotated[
+        str | None, typer.Argument(metavar="[SECOND]", help="Another one beside it, on the same time line.")
+    ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the page.")] = 8080,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
     host: Annotated[
@@ -35,7 +38,28 @@ def view(
     _check_host(host)
     from vitruvian.door import show
 
-    show(_shown(path), port=port, browser=not no_open, host=host)
+    other = None if second is None else _shown(second)
+    show(_shown(path), other, port=port, browser=not no_open, host=host)
+
+
+def share(
+    path: Source,
+    out: Annotated[Path, typer.Argument(metavar="OUT.html", help="Page to write.")],
+    second: Annotated[
+        str | None, typer.Option("--with", metavar="PATH", help="Another recording beside it, on the same time line.")
+    ] = None,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; 30, or the recording's, without it.")] = None,
+    layers: Annotated[str | None, typer.Option(metavar="A,B", help="Layers to show; all without it.")] = None,
+    json: Json = False,
+) -> None:
+    """Write a recording as one HTML file that plays in any browser, without Python."""
+    from vitruvian.door import share as write
+
+    sources = [_shown(one) for one in (path, second) if one is not None]
+    with progress_bar("packing") as progress:
+        write(*sources, out=out, fps=fps, layers=parse_layers(layers), progress=progress)
+    size = out.stat().st_size
+    print_json({"out": str(out), "bytes": size}) if json else print(f"{out}  ({size / 1e6:.1f} MB)")
 
 
 def render(

@@ -91,7 +91,9 @@ def run(
             from vitruvian.view.server import wait_for_stop
 
             with suppress(KeyboardInterrupt):  # a signal that comes before the wait has begun ends it as well
-                remark("finished; the page stays open until Ctrl-C")
+                for page in pages:
+                    page.become(result.open())
+                remark("finished; the page stays open until Ctrl-C and plays the recording")
                 wait_for_stop()
     except RunInterrupted as interruption:
         return _interrupted(interruption.run, json)

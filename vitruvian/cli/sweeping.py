@@ -11,7 +11,7 @@ import typer
 from vitruvian.cli.interruption import at_once
 from vitruvian.cli.output import complain, duration, number, print_json, print_table, progress_bar, remark
 from vitruvian.cli.running import Json
-from vitruvian.errors import RunFailed
+from vitruvian.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
     from vitruvian.door import Table
@@ -94,7 +94,7 @@ def sweep(
     picture: Path | None = table_path.with_suffix(".png")
     try:
         table.plot(table_path.with_suffix(".png"), plot)
-    except RunFailed as error:
+    except (InputError, RunFailed) as error:  # the runs are done: their table is told all the same
         picture = None
         remark(str(error))
     folder = runs_folder(table_path)

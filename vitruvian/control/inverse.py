@@ -81,6 +81,11 @@ class InverseDynamics:
         self._start = np.array(starts, dtype=np.int64)
         self._column = np.concatenate(columns).astype(np.int64) if columns else np.zeros(0, np.int64)
 
+    @property
+    def demand_pattern(self) -> tuple[Array, Array]:
+        """`row_start` and `column` of every demand's map."""
+        return self._start, self._column
+
     def demand(
         self,
         state: BodyState,

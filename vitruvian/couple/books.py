@@ -6,7 +6,11 @@ each force, along the mean of the step's first and last velocity.
     drive    muscles or torques on the joints        joints   damping of the joints, stops included (negative)
     push     given forces on bones                   water    the water on the body, usually negative
     links    damping of cartilages                   weight   gravity (impulse only: its work is the body's energy)
-    contact  ground, objects, the body on itself
+    contact  ground, objects, the body on itself     step     lost by the step itself (negative as a rule)
+
+The step is implicit: it moves the bones with the velocity of its end and takes forces there, which loses energy in
+proportion to its length (backward Euler). `step` is what the bones' energy, springs included, has changed by beyond the
+work of all that acts, so that the accounts of work on bones close on it.
 
     contraction   of fibres with elastic tendons: no work on bones, but what drives tendons, passive fibres and bones
 """
@@ -42,6 +46,10 @@ class Book:
         """Book work; an account that was not opened is not kept."""
         if account in self.work:
             self.work[account] += joules
+
+    def on_bones(self) -> float:
+        """Sum of the accounts of work on the bones [J]."""
+        return sum(joules for account, joules in self.work.items() if account not in ("contraction", "step"))
 
     def add_impulse(self, account: str, impulse: Array, spin: Array | None = None) -> None:
         """Book an impulse [N s] (3,) and its moment about the world's origin [N m s] (3,)."""

@@ -26,12 +26,14 @@ from vitruvian.muscle.elements import tension_kernel
 from vitruvian.muscle.tendon import ELASTIC, end_kernel, step_kernel
 from vitruvian.muscle.wrapping import Carriers, Wraps
 from vitruvian.skeleton import Skeleton, bone_poses
+from vitruvian.skeleton.cholesky import add_outer
 
 Array = np.ndarray
 
 
 class Paths(NamedTuple):
-    """Where the lines run and which coordinates they cross; see `muscle.model`."""
+    """Where the lines run and which coordinates they cross; see `muscle.model`. Unsigned where loops look up much: an
+    index that may be negative costs a comparison."""
 
     offsets: Array
     bone: Array
@@ -76,10 +78,10 @@ class MuscleLines:
             m.bone,
             m.local,
             m.row_start,
-            m.column,
-            step.place[m.column],
+            m.column.astype(np.uint32),
+            step.place[m.column].astype(np.int32),
             m.segment_start,
-            m.segment_entry,
+            m.segment_entry.astype(np.uint32),
             m.segment_sign,
             m.wraps,
             m.carriers,
@@ -198,20 +200,17 @@ def add_pull(paths, r, h, active, kind, remembers, force, matrix):
 
 @nb.njit(cache=True)
 def _add_products(row_start, row, arms, weight, out):
-    """Lower triangle of out += P diag(weight) Pᵀ.
-
-    Rows descend within a muscle (leaves come first), so that the first of a pair names the row and the second runs
-    along it."""
+    """Lower triangle of out += P diag(weight) Pᵀ. Rows descend within a muscle, since leaves come first."""
+    longest = 0
     for m in range(len(weight)):
-        w = weight[m]
-        if w == 0.0:
+        longest = max(longest, row_start[m + 1] - row_start[m])
+    x, at = np.empty(longest), np.empty(longest, np.uint32)
+    for m in range(len(weight)):
+        if weight[m] == 0.0:
             continue
-        end = row_start[m + 1]
-        for i in range(row_start[m], end):
-            wi = w * arms[i]
-            if row[i] < 0 or wi == 0.0:
-                continue
-            line = out[row[i]]
-            for j in range(i, end):
-                if row[j] >= 0:
-                    line[row[j]] += wi * arms[j]
+        n = 0
+        for k in range(row_start[m], row_start[m + 1]):
+            if row[k] >= 0 and arms[k] != 0.0:
+                x[n], at[n] = arms[k], row[k]
+                n += 1
+        add_outer(weight[m], x, at, n, out)

@@ -18,7 +18,7 @@ from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.torques import AppliedTorques, JointTorques
 from vitruvian.couple.wrenches import Wrenches, joint_forces_of
 from vitruvian.muscle import MuscleModel
-from vitruvian.skeleton import Skeleton
+from vitruvian.skeleton import Skeleton, energy
 
 Array = np.ndarray
 
@@ -36,6 +36,7 @@ class BodyStepper:
         self.links = BoneLinks(self.bones)
         self.contact = BodyContact(self.bones, contacts)
         self.held, self.free, self.place = self.bones.held, self.bones.free, self.bones.place
+        self._known: tuple[tuple[Array, Array, Array], float] | None = None  # energy [J] of the bones at (q, v, load)
 
     def twin(self) -> BodyStepper:
         """Another stepper of the same body with scratch of its own, for a controller to think with."""
@@ -92,8 +93,20 @@ class BodyStepper:
         q_new, v_new = self.bones.solve(system)
         system.settle(v_new, book)
         if book is not None:
+            booked = book.on_bones()
             system.book_work(book, v_new)
+            if "step" in book.work:
+                before = self._energy(q, v, load)
+                gained = self._energy(q_new, v_new, load) - before
+                book.add_work("step", gained - (book.on_bones() - booked))
         return q_new, v_new
+
+    def _energy(self, q: Array, v: Array, load: Array | None) -> float:
+        """Of the bones [J]; what a step ends with the next begins with, so the latest is remembered."""
+        held = np.zeros((self.skeleton.n_bones, 10)) if load is None else load
+        if self._known is None or not all(np.array_equal(a, b) for a, b in zip(self._known[0], (q, v, held))):
+            self._known = (q.copy(), v.copy(), held.copy()), energy(self.skeleton, q, v, load=held).total
+        return self._known[1]
 
     def wrench_forces(self, wrench: Array) -> Array:
         """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), at the latest assembly."""

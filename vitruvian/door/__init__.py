@@ -4,10 +4,10 @@
 `opening`     `open`: a recording with its signals as arrays or as a table
 `sweeping`    `sweep`: many runs of a scene into one table (`axes` what varies, `plan`, `table`, `plotting`)
 `tracking`    `track`: a measured motion into poses, moments, muscle forces and a report
-`looking`     `render` and `show`: pictures, films, the browser
+`looking`     `render`, `show`, `share`: pictures, films, the browser, a page to pass on
 """
 
-from vitruvian.door.looking import render, show
+from vitruvian.door.looking import render, share, show
 from vitruvian.door.opening import open
 from vitruvian.door.running import Run, RunInterrupted, run
 from vitruvian.door.sweeping import SweepInterrupted, sweep
@@ -23,6 +23,7 @@ __all__ = [
     "open",
     "render",
     "run",
+    "share",
     "show",
     "sweep",
     "track",

@@ -1,4 +1,4 @@
-"""`vt.render` and `vt.show`: a recording, a run or a world as a picture, as a film, or in the browser.
+"""`vt.render`, `vt.show`, `vt.share`: a recording, a run or a world as a picture, a film, in the browser, as a page.
 
     vt.render("recordings/crawl-1.zarr", "crawl.png", at=1.5, layers=["skin", "water"])
     vt.show(vt.World(system))          # a world that has not run, as it stands now
@@ -57,12 +57,36 @@ def render(
 
 
 def show(
-    source: Source, *, port: int = 8080, browser: bool = True, host: str = "127.0.0.1", block: bool = True
+    source: Source,
+    second: Source | None = None,
+    *,
+    port: int = 8080,
+    browser: bool = True,
+    host: str = "127.0.0.1",
+    block: bool = True,
 ) -> Viewer:
-    """Show `source` in the browser until Ctrl-C; with `block` False return at once, for the caller to close."""
+    """Show `source` in the browser until Ctrl-C, with a `second` one on the same time line where it is given.
+
+    With `block` False return at once, for the caller to close.
+    """
     from vitruvian.view import serve
 
-    return serve(shown(source), port=port, open_browser=browser, host=host, block=block)
+    seen = [shown(one) for one in (source, second) if one is not None]
+    return serve(*seen, port=port, open_browser=browser, host=host, block=block)
+
+
+def share(
+    *sources: Source,
+    out: str | Path,
+    fps: float | None = None,
+    layers: Iterable[str] | None = None,
+    progress: Callable[[float, float], None] | None = None,
+) -> Path:
+    """Write `sources` (one, or two to compare) as one HTML file that plays in any browser, without Python."""
+    from vitruvian.view import write_page
+
+    chosen = [layers] if isinstance(layers, str) else layers
+    return write_page([shown(one) for one in sources], out, fps=fps, layers=chosen, progress=progress)
 
 
 def shown(source: Source) -> Recording | Any:

@@ -6,16 +6,13 @@ lengths and moment arms. Both return the largest difference of each; both need t
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.errors import MissingExtra
-from vitruvian.exchange.mjcf import qpos_from_q, velocity_map, write_mjcf
-from vitruvian.exchange.osim import write_osim
+from vitruvian.exchange.mjcf import qpos_from_q, velocity_map
 from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
+from vitruvian.exchange.peers import mujoco_model, opensim_model
 from vitruvian.muscle import lengths, moment_arms
 from vitruvian.skeleton import bone_poses, integrate, mass_matrix, world_twists
 
@@ -36,16 +33,8 @@ def random_poses(body: Body, count: int, seed: int = 0, spread: float = 0.5) -> 
 def mjcf_agreement(body: Body, count: int = 100, seed: int = 0) -> dict[str, float]:
     """Largest differences to MuJoCo in `count` random poses: `position` [m] and `rotation` (matrix entries) of bones,
     `mass_matrix` [kg, kg m, kg m²], `tendon_length` [m]."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtra("MuJoCo", "pip install mujoco") from None
+    mujoco, model, data = mujoco_model(body)
     skeleton = body.skeleton
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "body.xml"
-        write_mjcf(body, path, geoms="none")
-        model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
     ids = [model.body(name).id for name in skeleton.names]
     tendon = [model.tendon(name).id for name in body.muscles.names]
     worst = dict.fromkeys(("position", "rotation", "mass_matrix", "tendon_length"), 0.0)
@@ -74,17 +63,8 @@ def osim_agreement(body: Body, count: int = 20, seed: int = 0) -> dict[str, floa
 
     OpenSim takes 2 ms for one moment arm, so each pose is asked for those of every `count`-th muscle: all of them once.
     """
-    try:
-        import opensim
-    except ImportError:
-        raise MissingExtra("OpenSim", "pip install opensim") from None
-    opensim.Logger.setLevelString("error")
+    _, model, state = opensim_model(body)
     skeleton = body.skeleton
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "body.osim"
-        write_osim(body, path)
-        model = opensim.Model(str(path))
-        state = model.initSystem()
     coordinates = [model.getCoordinateSet().get(name) for name in coordinate_names(skeleton)]
     muscles = [model.getMuscles().get(name) for name in body.muscles.names]
     worst = {"length": 0.0, "moment_arm": 0.0}

@@ -7,18 +7,16 @@ here and there at the end. Both need the program in question (`peers` extra).
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vitruvian.couple import BodyStepper
-from vitruvian.errors import MissingExtra
-from vitruvian.exchange.mjcf import qpos_from_q, write_mjcf
-from vitruvian.exchange.osim import TO_OPENSIM, write_osim
+from vitruvian.exchange.mjcf import qpos_from_q
+from vitruvian.exchange.osim import TO_OPENSIM
 from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values
+from vitruvian.exchange.peers import mujoco_model, opensim_model
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.skeleton import bone_poses
 
@@ -41,40 +39,26 @@ def our_fall(body: Body, seconds: float, twitch: Sequence[str] = (), pose: Array
     return np.asarray(bone_poses(body.skeleton, q)[:, :3, 3])
 
 
-def mjcf_fall(body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), step: float = 0.0005) -> float:
-    """Largest distance [m] of a bone from where it is in MuJoCo, which takes steps of `step` [s]."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtra("MuJoCo", "pip install mujoco") from None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "body.xml"
-        write_mjcf(body, path, geoms="none", timestep=step)
-        model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos_from_q(body.skeleton, body.default_q)
+def mjcf_fall(
+    body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), *, pose: Array | None = None, step: float = 0.0005
+) -> float:
+    """Largest distance [m] of a bone from where it is in MuJoCo, which takes steps of `step` [s]; pose: joint
+    coordinates (n_q,) to begin with."""
+    mujoco, model, data = mujoco_model(body, step)
+    data.qpos[:] = qpos_from_q(body.skeleton, body.default_q if pose is None else pose)
     on = _excited(body, twitch)
     for k in range(round(seconds / step)):
         data.ctrl[: len(on)] = on * (k * step < TWITCH)
         mujoco.mj_step(model, data)
     mujoco.mj_kinematics(model, data)
     theirs = data.xpos[[model.body(name).id for name in body.skeleton.names]]
-    return _apart(theirs, our_fall(body, seconds, twitch))
+    return _apart(theirs, our_fall(body, seconds, twitch, pose))
 
 
 def osim_fall(body: Body, seconds: float = 1.0, pose: Array | None = None) -> float:
     """Largest distance [m] of a bone from where it is in OpenSim, muscles off; pose: joint coordinates (n_q,)."""
-    try:
-        import opensim
-    except ImportError:
-        raise MissingExtra("OpenSim", "pip install opensim") from None
-    opensim.Logger.setLevelString("error")
+    opensim, model, state = opensim_model(body)
     skeleton = body.skeleton
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "body.osim"
-        write_osim(body, path)
-        model = opensim.Model(str(path))
-    state = model.initSystem()
     coordinates = model.getCoordinateSet()
     start = body.default_q if pose is None else pose
     for name, value in zip(coordinate_names(skeleton), coordinate_values(skeleton, start)):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
@@ -68,8 +69,7 @@ def attach(
     [m²]; rest_poses: bone to world in the rest body, shape (n_bones, 4, 4); stiffness: [N/m per m²].
     """
     bone = np.asarray(bone, np.int64)
-    if not stiffness > 0.0:
-        raise InputError(f"flesh attachments: the stiffness must be positive, got {stiffness} N/m per m²")
+    number("flesh attachments", "stiffness [N/m per m²]", stiffness, above=0.0)
     if len(bone) and (bone.min() < 0 or bone.max() >= len(rest_poses)):
         raise InputError(f"flesh attachments: bone {bone.max()} does not exist, there are {len(rest_poses)}")
     if not np.all(np.asarray(areas) > 0.0):

@@ -4,7 +4,8 @@ A skin vertex that is a depth d inside a shape (d < 0 outside) is pushed out alo
 
     f = max(0, λ + k d),      E = Σ (f² − λ²)/(2k),      λ ← f while d is more than the gap that is allowed
 
-λ is a force that each vertex keeps through a solve; k, a stiffness of contact, decides how fast λ is found and not how
+λ is a force that each vertex keeps through a solve, and at its start what the last solve left it to be (`recall`): a
+load that is carried already need not be found again. k, a stiffness of contact, decides how fast λ is found and not how
 deep the skin lies: when a solve ends no vertex is deeper than `Contact.gap`, and none is pushed by a shape that is
 farther than that. λ moves between Newton steps, as the pressures do, and so does friction: Coulomb's, regularised, in
 dynamics only. While λ stays, a vertex that is dragged the way u along its shape in a step meets a spring of
@@ -21,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number, triangles, vector
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
@@ -48,6 +50,11 @@ class Plane:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the point of a plane", self.point)
+        if not np.linalg.norm(vector("flesh contact", "the normal of a plane", self.normal)) > 0.0:
+            raise InputError("flesh contact: the normal of a plane must have a length")
+
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n = np.asarray(self.normal) / np.linalg.norm(self.normal)
         return (points - np.asarray(self.point)) @ n, np.broadcast_to(n, points.shape)
@@ -60,6 +67,11 @@ class Capsule:
     start: tuple[float, float, float]
     end: tuple[float, float, float]
     radius: float
+
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the start of a capsule", self.start)
+        vector("flesh contact", "the end of a capsule", self.end)
+        number("flesh contact", "the radius of a capsule", self.radius, above=0.0)
 
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a, b = np.asarray(self.start, float), np.asarray(self.end, float)
@@ -76,6 +88,11 @@ class Box:
 
     centre: tuple[float, float, float]
     half: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        vector("flesh contact", "the centre of a box", self.centre)
+        if not np.all(vector("flesh contact", "half of a box", self.half) > 0.0):
+            raise InputError(f"flesh contact: half of a box must be positive, got {self.half!r}")
 
     def distance(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         local = points - np.asarray(self.centre)
@@ -108,9 +125,24 @@ class Contact:
     friction: float = 0.0  # Coulomb coefficient, used in dynamics
     slip: float = 0.01  # [m/s], below which friction sticks viscously
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.surface, ContactSurface):
+            raise InputError(f"flesh contact: surface must be a ContactSurface, not {type(self.surface).__name__}")
+        if not isinstance(self.shapes, (list, tuple)):
+            raise InputError(f"flesh contact: shapes must be a list or tuple, not {type(self.shapes).__name__}")
+        for name in ("gap", "stiffness"):
+            if getattr(self, name) is not None:
+                number("flesh contact", name, getattr(self, name), above=0.0)
+        number("flesh contact", "friction", self.friction, least=0.0)
+        number("flesh contact", "slip", self.slip, above=0.0)
+
 
 def contact_surface(elements: Elements, vertices: np.ndarray, faces: np.ndarray) -> ContactSurface:
     """Embed a skin [m] for contact."""
+    vertices = np.asarray(vertices, float)
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise InputError(f"flesh contact: vertices must have shape (n, 3), not {vertices.shape}")
+    faces = triangles("flesh contact", faces, len(vertices))
     corners = vertices[faces]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     share = np.bincount(faces.ravel(), np.repeat(area / 3.0, 3), len(vertices))
@@ -151,14 +183,35 @@ class Touch:
         self.slip = 0.0 if motion is None else contact.slip * motion.dt  # ε [m]
         self.rubbing, self.spring = np.zeros(0, int), np.zeros((0, 3, 3))  # vertices, and their springs [N/m]
 
-    def forces(self, skin: np.ndarray) -> ContactForces:
-        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+    def recall(self, push: np.ndarray, x: np.ndarray) -> None:
+        """λ, and the friction that belongs to it, from what contact did to the nodes before [N], which now are at x.
+
+        A vertex in touch takes the traction of its nodes, each node's push being spread over the skin in touch there.
+        """
+        points, areas = self.contact.surface.embedding, self.contact.surface.areas
+        skin = points.positions(x)
+        depth, normal = self._depths(skin)
+        areas = np.where(depth > -self.gap, areas, 0.0)
+        around = points.transpose @ areas
+        traction = points.positions(np.where(around > 0.0, push.T / np.where(around > 0.0, around, 1.0), 0.0).T)
+        self.multiplier = areas * np.maximum(np.sum(traction * normal, axis=1), 0.0)
+        if self.begin is not None:
+            found = self.forces(skin)
+            self.rubbing, self.spring = found.active, self._springs(found)
+
+    def _depths(self, skin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How deep each vertex is in the shape it is deepest in [m], shape (n,), and the way out, shape (n, 3)."""
         depth, normal = np.full(len(skin), -np.inf), np.zeros((len(skin), 3))
         for shape in self.contact.shapes:
             distance, gradient = shape.distance(skin)
             deeper = -distance > depth
             depth[deeper] = -distance[deeper]
             normal[deeper] = gradient[deeper]
+        return depth, normal
+
+    def forces(self, skin: np.ndarray) -> ContactForces:
+        """Push of all shapes on vertices at `skin` [m], shape (n, 3). Each vertex feels the shape it is deepest in."""
+        depth, normal = self._depths(skin)
         k, held = self.stiffness, self.multiplier
         press = np.maximum(held + k * np.maximum(depth, -1e30), 0.0)
         active = np.flatnonzero(press > 0.0)

@@ -4,6 +4,15 @@ With J̄ the mean of J = det F over an element and c = J̄ − 1 − (p + p0)/κ
 
     V Ψ + V p (J̄ − 1) + V γ/2 c²,      stress at a point: P = ∂Ψ/∂F + p̂ cof F,  p̂ = p + γ c.
 
+Lattice cells, whose points are drawn in for bending (`lattice.bending`), have two things more. Volume that varies
+within them costs ζ. And as points that are drawn in miss part of the volume of a cell that is twisted, it is
+extrapolated to where they would be, with J° = det of the mean of F and J̃ the mean of J over the points:
+
+    J̄ = J̃ + e (J̃ − J°),      L has V p0 (J̄ − J̃) + V ζ/2 mean (J − J̃)² more
+    P = ∂Ψ/∂F + [p̂ + e (p̂ + p0) + ζ (J − J̃)] cof F at a point,      −e (p̂ + p0) cof F at the mean of F.
+
+So the rest pressure p0, which only balances ∂Ψ/∂F, acts where that is taken, and pressure acts on the true volume.
+
 `PointElasticity` takes its strain at the points that its elements name, one element after the other; where γ = κ,
 which compressible tissue has (ν up to 0.46), p̂ does not depend on p, and c vanishes with the first update of p.
 """
@@ -28,9 +37,12 @@ PENALTY = 12.5  # γ/μ of the augmented Lagrangian: 2 MPa for the published mod
 
 
 def element_moduli(materials: Sequence[Material], which: Array) -> Array:
-    """μ10, μ01, μc, κ, p0, γ [Pa] of each element, shape (n, 6); which: its material by number, shape (n,)."""
+    """μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] and e of each element, shape (n, 10), ζ = e = 0; which: its material."""
     rows = [
-        [m.mu10, m.mu01, m.mu_corotated, m.kappa, m.rest_pressure, min(m.kappa, PENALTY * m.shear_modulus)]
+        [
+            *(m.mu10, m.mu01, m.mu_corotated, m.kappa, m.rest_pressure, min(m.kappa, PENALTY * m.shear_modulus)),
+            *(0.0, m.mu_venant, m.lambda_venant, 0.0),
+        ]
         for m in materials
     ]
     return np.ascontiguousarray(np.array(rows)[which])
@@ -42,13 +54,13 @@ class MaterialElasticity:
 
     element_nodes: Array  # shape (n, k)
     volume: Array  # [m³], shape (n,)
-    moduli: Array  # μ10, μ01, μc, κ, p0, γ [Pa], shape (n, 6)
+    moduli: Array  # μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] and e, shape (n, 10)
     muscles: MuscleFibres
     pattern: Pattern
 
     @property
     def shear(self) -> Array:
-        return 2.0 * (self.moduli[:, 0] + self.moduli[:, 1]) + self.moduli[:, 2]
+        return 2.0 * (self.moduli[:, 0] + self.moduli[:, 1]) + self.moduli[:, 2] + self.moduli[:, 7]
 
     @property
     def bulk(self) -> Array:
@@ -61,6 +73,14 @@ class MaterialElasticity:
     @property
     def penalty(self) -> Array:
         return self.moduli[:, 5]
+
+    def summed(self) -> tuple[Array, ...]:
+        """Elements as sums over points, as the kernels of `point_kernels` want them."""
+        raise NotImplementedError
+
+    def propped(self, factor: float) -> Self:
+        """With `factor` times the springs that hold modes which tissue does not (`lattice.bending`)."""
+        return self
 
     def hardened(self, factor: float) -> Self:
         moduli = self.moduli.copy()
@@ -86,17 +106,13 @@ class PointElasticity(MaterialElasticity):
 
     def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
-        point_forces(
-            x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, energy, jbar
-        )
+        point_forces(x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, energy, jbar)
         gap, volumetric = self.volumetric(pressure, jbar)
         return Strained([float(np.sum(energy)), volumetric], jbar, gap)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
-        secant_forces(
-            start, x, pressure, activation, self._points(), *self._order(), self.muscles.kernel(), force, jbar
-        )
+        secant_forces(start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar)
         return Strained([], jbar, self.volumetric(pressure, jbar)[0])
 
     def stiffness(
@@ -105,17 +121,17 @@ class PointElasticity(MaterialElasticity):
         data[:] = 0.0
         data[:, [0, 4, 8]] = scalar[:, None]
         slots, fibres = self.pattern.slots, self.muscles.kernel()
-        point_stiffness(x, pressure, activation, self._points(), *self._order(), fibres, slots, projected, data)
+        point_stiffness(x, pressure, activation, self.summed(), *self._order(), fibres, slots, projected, data)
 
     def volume_rates(self, x: Array, moved: Array) -> Array:
         rate = np.empty(len(self.volume))
-        point_volume_rates(x, moved, self._points(), rate)
+        point_volume_rates(x, moved, self.summed(), rate)
         return rate
 
     def pressure_forces(self, x: Array, change: Array, force: Array) -> None:
-        point_pressure_forces(x, change, self._points(), *self._order(), force)
+        point_pressure_forces(x, change, self.summed(), *self._order(), force)
 
-    def _points(self) -> tuple[Array, ...]:
+    def summed(self) -> tuple[Array, ...]:
         return self.element_nodes, self.gradients, self.weights, self.volume, self.moduli
 
     def _order(self) -> tuple[Array, Array, Array]:

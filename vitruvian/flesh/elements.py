@@ -162,6 +162,10 @@ class Elasticity(Protocol):
         """Stiffness that never changes and is alike in x, y and z [N/m], shape (n_blocks,)."""
         ...
 
+    def propped(self, factor: float) -> Elasticity:
+        """The same with `factor` times the springs that hold modes which tissue does not."""
+        ...
+
     def hardened(self, factor: float) -> Elasticity:
         """The same with γ `factor` times as large, at most κ."""
         ...

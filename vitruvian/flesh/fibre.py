@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number
 
 PASSIVE_SCALE = 0.05  # Blemker 2005, P1
 PASSIVE_EXPONENT = 6.6  # Blemker 2005, P2
@@ -30,8 +30,8 @@ class Fibre:
     optimal_stretch: float = 1.4  # λ_opt, stretch at which the active force peaks
 
     def __post_init__(self) -> None:
-        if not self.peak_stress >= 0.0 or not self.optimal_stretch > 0.0:
-            raise InputError(f"muscle fibre: stress {self.peak_stress} Pa, optimal stretch {self.optimal_stretch}")
+        number("muscle fibre", "peak_stress [Pa]", self.peak_stress, least=0.0)
+        number("muscle fibre", "optimal_stretch", self.optimal_stretch, above=0.0)
 
 
 @njit(cache=True)

@@ -3,14 +3,17 @@
 All materials share one form, so that one assembly serves them all. With F the deformation gradient, J = det F,
 
     Ψ(F) = μ10 (I1 − 3) + μ01 (I2 − 3) + μc ‖F − R‖²   at the quadrature points   (R: rotation of F = R S)
+         + μs E : E + λs/2 (tr E)²                                              (E = ½(FᵀF − 1))
     U(J̄) = κ/2 (J̄ − 1)² − p0 (J̄ − 1)                    once per cell, J̄ = mean of J over the cell's tissue
 
 * Mooney–Rivlin (Si 2013, eq. 3.4): μ10, μ01; p0 = 2 μ10 + 4 μ01 makes the undeformed body stress free.
 * Neo-Hookean: μ10 = μ/2, p0 = μ; without logarithm, so that it is defined for inverted cells (Smith et al. 2018).
 * Corotated linear: μc = μ, κ = λ (Stomakhin et al. 2012).
+* St. Venant–Kirchhoff: μs = μ, λs = λ, Lamé's, for benchmarks that ask for it. Its stress in compression falls again
+  below a stretch of 1/√3, and its volume is counted at the points: no material for tissue, nor for ν near ½.
 
-None of them divides by J. Volume counts only through the cell mean, which is what keeps trilinear cells from locking.
-Small-strain moduli: μ = 2 (μ10 + μ01) + μc, K = κ − 2/3 μ10 + 4/3 μ01 + 2/3 μc.
+None of them divides by J. But for the last, volume counts through the cell mean, which is what keeps trilinear cells
+from locking. Small-strain moduli: μ = 2 (μ10 + μ01) + μc + μs, K = κ − 2/3 μ10 + 4/3 μ01 + 2/3 (μc + μs) + λs.
 """
 
 from __future__ import annotations
@@ -23,12 +26,16 @@ from vitruvian.errors import InputError, unknown_name
 from vitruvian.flesh.rotation import rotation_of
 
 # elasticity allows −1 < ν ≤ 0 too, but no tissue has it, and Lamé's λ, the κ of corotated tissue, is then not positive
+LEAST_KAPPA = 1e-9  # κ/μ of a material that counts no volume through the cell mean; the solver divides by κ
 POISSON = "Poisson's ratio of tissue must lie between 0 and 0.5 (both excluded)"
 
 
 @dataclass(frozen=True)
 class Material:
-    """Constants of one tissue [Pa], and its density. Build with `mooney_rivlin`, `neo_hookean` or `corotated`."""
+    """Constants of one tissue [Pa], and its density.
+
+    Build with `mooney_rivlin`, `neo_hookean`, `corotated` or `venant_kirchhoff`.
+    """
 
     name: str
     mu10: float
@@ -37,11 +44,14 @@ class Material:
     kappa: float
     rest_pressure: float  # p0
     density: float = 1060.0  # [kg/m³]; soft tissue, Duck 1990: muscle 1040-1090
+    mu_venant: float = 0.0  # μs
+    lambda_venant: float = 0.0  # λs
 
     def __post_init__(self) -> None:
-        for name in ("mu10", "mu01", "mu_corotated", "kappa", "rest_pressure", "density"):
+        every = ("mu10", "mu01", "mu_corotated", "kappa", "rest_pressure", "density", "mu_venant", "lambda_venant")
+        for name in every:
             require_number(self.name, name, getattr(self, name))
-        for name in ("mu10", "mu01", "mu_corotated"):
+        for name in ("mu10", "mu01", "mu_corotated", "mu_venant", "lambda_venant"):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise InputError(
                     f"material '{self.name}': {name} must be finite and not negative, got {getattr(self, name)} Pa"
@@ -61,12 +71,18 @@ class Material:
     @property
     def shear_modulus(self) -> float:
         """Small-strain μ [Pa]."""
-        return 2.0 * (self.mu10 + self.mu01) + self.mu_corotated
+        return 2.0 * (self.mu10 + self.mu01) + self.mu_corotated + self.mu_venant
 
     @property
     def bulk_modulus(self) -> float:
         """Small-strain K [Pa]."""
-        return self.kappa + (-2.0 * self.mu10 + 4.0 * self.mu01 + 2.0 * self.mu_corotated) / 3.0
+        return self.kappa + self.point_bulk
+
+    @property
+    def point_bulk(self) -> float:
+        """The part of K that counts at the quadrature points [Pa]; the other, κ, counts through the cell mean."""
+        stiff = self.mu_corotated + self.mu_venant
+        return (-2.0 * self.mu10 + 4.0 * self.mu01 + 2.0 * stiff) / 3.0 + self.lambda_venant
 
     @property
     def young_modulus(self) -> float:
@@ -110,6 +126,16 @@ def corotated(young: float, poisson: float, *, density: float = 1060.0, name: st
     return Material(name, 0.0, 0.0, mu, bulk - 2.0 / 3.0 * mu, 0.0, density)
 
 
+def venant_kirchhoff(
+    young: float, poisson: float, *, density: float = 1060.0, name: str = "St. Venant-Kirchhoff"
+) -> Material:
+    """From small-strain constants E [Pa] and ν. For benchmarks: stress is linear in Green's strain."""
+    mu, bulk = _moduli(name, young, poisson)
+    return Material(
+        name, 0.0, 0.0, 0.0, LEAST_KAPPA * mu, 0.0, density, mu_venant=mu, lambda_venant=bulk - 2.0 / 3.0 * mu
+    )
+
+
 def require_number(material: str, name: str, value: object) -> None:
     if not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"material '{material}': {name} must be a number, got {value!r}")
@@ -140,11 +166,13 @@ def energy_density(material: Material, gradient: np.ndarray) -> float:
     c = f.T @ f
     i1, i2 = np.trace(c), 0.5 * (np.trace(c) ** 2 - np.trace(c @ c))
     j = np.linalg.det(f)
-    stretch = f - rotation_of(f)
+    stretch, green = f - rotation_of(f), 0.5 * (c - np.eye(3))
     return float(
         material.mu10 * (i1 - 3.0)
         + material.mu01 * (i2 - 3.0)
         + material.mu_corotated * np.sum(stretch * stretch)
+        + material.mu_venant * np.sum(green * green)
+        + 0.5 * material.lambda_venant * np.trace(green) ** 2
         + 0.5 * material.kappa * (j - 1.0) ** 2
         - material.rest_pressure * (j - 1.0)
     )
@@ -159,6 +187,7 @@ def stress(material: Material, gradient: np.ndarray) -> np.ndarray:
         2.0 * material.mu10 * f
         + 2.0 * material.mu01 * (np.sum(f * f) * f - f @ f.T @ f)
         + 2.0 * material.mu_corotated * (f - rotation_of(f))
+        + f @ _second_stress(material, f)
         + pressure * cofactor(f)
     )
 
@@ -185,6 +214,10 @@ def stress_derivative(material: Material, gradient: np.ndarray) -> np.ndarray:
     )
     if material.mu_corotated:
         out += 2.0 * material.mu_corotated * (identity - _rotation_derivative(f))
+    if material.mu_venant:
+        out += np.einsum("ik,lj->ijkl", eye, _second_stress(material, f))
+        out += material.mu_venant * (np.einsum("il,kj->ijkl", f, f) + np.einsum("ik,jl->ijkl", f @ f.T, eye))
+        out += material.lambda_venant * np.einsum("ij,kl->ijkl", f, f)
     out += material.kappa * np.einsum("ij,kl->ijkl", cof, cof)
     out += pressure * np.einsum("ikm,jln,mn->ijkl", LEVI_CIVITA, LEVI_CIVITA, f)
     return out
@@ -193,6 +226,12 @@ def stress_derivative(material: Material, gradient: np.ndarray) -> np.ndarray:
 def cofactor(f: np.ndarray) -> np.ndarray:
     """∂ det F/∂F."""
     return 0.5 * np.einsum("ikm,jln,kl,mn->ij", LEVI_CIVITA, LEVI_CIVITA, f, f)
+
+
+def _second_stress(material: Material, f: np.ndarray) -> np.ndarray:
+    """S = 2 μs E + λs tr(E) 1 [Pa] of the St. Venant–Kirchhoff part."""
+    green = 0.5 * (f.T @ f - np.eye(3))
+    return 2.0 * material.mu_venant * green + material.lambda_venant * np.trace(green) * np.eye(3)
 
 
 def _rotation_derivative(f: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ class FleshModel:
 
     @property
     def moduli(self) -> np.ndarray:
-        """μ10, μ01, μc, κ, p0, γ [Pa] of each element, shape (n, 6), where it is made of `Material`."""
+        """μ10, μ01, μc, κ, p0, γ, ζ, μs, λs [Pa] of each element, shape (n, 9), where it is made of `Material`."""
         if not isinstance(self.elasticity, MaterialElasticity):
             raise InputError(f"flesh: {type(self.elasticity).__name__} has no moduli of a material")
         return self.elasticity.moduli

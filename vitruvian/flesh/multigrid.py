@@ -15,14 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
 
 from vitruvian.flesh.elements import Coarser
+from vitruvian.flesh.pattern import Pattern
 
 SWEEPS = 8  # on the coarsest level
 DEGREE = 2  # of the smoother's polynomial
 RANGE = 4.0  # the smoother damps eigenvalues of D⁻¹A from the largest down to the largest over this
 POWER, SAFETY = 8, 1.1  # iterations for the largest eigenvalue, and what they may miss of it
 CHUNK = 128  # rows per task
+# Work of one solve to a tenth after one assembly, in products of matrix and vector, as timed on blocks of 8³ to 24³
+# cells, bars of 6×6×30 and 10×10×60 and slabs of 24×24×4 and 40×40×4 cells
+PLAIN, PER_ELEMENT = 0.82, 3.0  # of an iteration with diagonal blocks, and how many it takes per element of reach
+SETUP, CYCLES, CYCLE = 22.0, 5.0, 7.0  # of coarser matrices; V-cycles that it takes, and the work of each
 
 
 @dataclass
@@ -40,6 +46,26 @@ class Level:
     def __post_init__(self) -> None:
         n = len(self.diagonal)
         self.solution, self.right, self.rest, self.direction = (np.zeros((n, 3), np.float32) for _ in range(4))
+
+
+def multigrid_pays(pattern: Pattern, held: np.ndarray) -> bool:
+    """Whether a solve by multigrid is estimated to be less work than one with diagonal blocks; held: nodes (n,).
+
+    Work is counted in products of the matrix with a vector. Diagonal blocks carry a load one element farther with each
+    iteration: their number grows with the elements that lie between the tissue and what holds it (`reach`), that of
+    V-cycles does not.
+    """
+    return PLAIN * PER_ELEMENT * reach(pattern, held) > SETUP + CYCLES * CYCLE
+
+
+def reach(pattern: Pattern, held: np.ndarray) -> int:
+    """Elements from the nodes that are held to the farthest one; of a free body, half its length."""
+    n = len(pattern.diagonal)
+    graph = csr_matrix((np.ones(len(pattern.column), np.int8), pattern.column, pattern.start), shape=(n, n))
+    near = held if held.any() else np.arange(n) == 0
+    steps = dijkstra(graph, indices=np.flatnonzero(near), unweighted=True, min_only=True)
+    far = int(steps[np.isfinite(steps)].max())
+    return far if held.any() else (far + 1) // 2
 
 
 class Multigrid:

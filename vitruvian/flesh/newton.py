@@ -6,7 +6,8 @@ no inner loop. Linear solves go no farther than the goal, the matrix is kept whi
 float32 (residuals are float64, so the answer does not feel it). Where tissue that is about to snap makes the Lagrangian
 lose its convexity, or volumes come right slowly, γ is raised for that solve: the method of multipliers swings to and
 fro unless γ outweighs the negative curvature (Bertsekas 1982, section 2.2). The true stiffness is used while elements
-are sound; from a bad start (inverted ones, a failed search) its negative curvature is projected away.
+are sound and it is convex; from a bad start (inverted ones, a failed search) and at a saddle its negative curvature is
+projected away.
 """
 
 from __future__ import annotations
@@ -16,16 +17,15 @@ import numpy as np
 from vitruvian.errors import Diverged
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.multigrid import Multigrid
+from vitruvian.flesh.multigrid import Multigrid, multigrid_pays
 from vitruvian.flesh.pairs import couple, no_pairs
 from vitruvian.flesh.potential import Evaluation, Potential, norm
 from vitruvian.flesh.settings import Settings, SolveReport
 
 FINEST = 0.01  # of linear solves
-MULTIGRID_PAYS = 50_000  # nodes from which it does
 SLOW = 0.35  # volumes that fall by less than this in two updates of the pressures ask for a larger γ
 HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
-SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
+SHIFT = 0.02  # stiffness added after a step that had to be cut short, in μ h
 HALVINGS = 12  # of a step that overshoots
 SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between elements
 LIGHT = 0.01  # inertia over stiffness: a row of some 80 stiffnesses up to 12 times as large, an ε of 6e-8 each
@@ -43,7 +43,7 @@ class Newton:
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
-        wanted = n >= MULTIGRID_PAYS if settings.multigrid is None else settings.multigrid
+        wanted = multigrid_pays(pattern, _holding(model)) if settings.multigrid is None else settings.multigrid
         coarser = model.elements.coarser() if wanted else ()
         self.multigrid = (
             Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, model.fixed)
@@ -102,7 +102,7 @@ class Newton:
             fresh = before == np.inf or report.residual > settings.chord * before
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
-                self._assemble(potential, x, pressure, now, projected)
+                self.assemble(potential, x, pressure, now, projected)
                 self._stiffen(shift)
                 report.assemblies += 1
                 report.projected += projected
@@ -110,19 +110,18 @@ class Newton:
             wanted = settings.tolerance
             if report.gap <= settings.gap and shift == 0.0:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
-            iterations, negative = self._solve(now.force, wanted)
+            iterations, negative = self.solve(now.force, wanted)
             report.krylov += iterations
             report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
                 now = self._harden(potential, x, pressure)
                 before, gaps = 0.0, []
                 continue
-            while negative and not projected and shift < STIFFEST:
-                # a saddle, as where tissue snaps: as much stiffness more as it takes to go down
-                more = 3.0 * shift if shift > 0.0 else SHIFT
-                self._stiffen(more)
-                shift += more
-                iterations, negative = self._solve(now.force, wanted)
+            if negative and not projected:  # a saddle, as where tissue snaps or a crushed block is let go
+                self.assemble(potential, x, pressure, now, True)
+                projected = True
+                report.projected += 1
+                iterations, negative = self.solve(now.force, wanted)
                 report.krylov += iterations
             report.newton += 1
             alpha, there = self._search(potential, x, pressure, now, noise, careful)
@@ -166,9 +165,9 @@ class Newton:
             return
         for k in (0, 4, 8):
             self.data[self.model.pattern.diagonal, k] += shift * self.model.node_stiffness
-        self._precondition()
+        self.precondition()
 
-    def _solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
+    def solve(self, force: np.ndarray, relative: float) -> tuple[int, bool]:
         """self.step = A⁻¹ force, roughly."""
         pattern, most = self.model.pattern, self.settings.krylov
         if self.multigrid is not None:
@@ -235,13 +234,13 @@ class Newton:
                 change += gamma * (elasticity.volume_rates(x, moved) - change / kappa)
         return out
 
-    def _assemble(
+    def assemble(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, projected: bool
     ) -> None:
         self.pairs = potential.stiffness(x, pressure, now, projected, self.data)
-        self._precondition()
+        self.precondition()
 
-    def _precondition(self) -> None:
+    def precondition(self) -> None:
         if self.multigrid is not None:
             self.multigrid.update(self.data)
         else:
@@ -285,3 +284,10 @@ class Newton:
             return False
         move = alpha * self.step
         return potential.leave_out(now, potential.evaluate(x + move, pressure), move, wedged=True)
+
+
+def _holding(model: FleshModel) -> np.ndarray:
+    """Nodes that are held or tied to bone, shape (n_nodes,)."""
+    held = np.array(model.fixed.any(axis=1), bool)
+    held[model.attachments.embedding.nodes.ravel()] = True
+    return held

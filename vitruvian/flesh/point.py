@@ -4,6 +4,7 @@ With a, b the rest gradients of two corners, I1 = tr FᵀF and p̂ the pressure,
 
     μ10: 2(a·b) 1        μ01: 2[(I1 a·b − Fa·Fb) 1 + 2 Fa(Fb)ᵀ − Fb(Fa)ᵀ − (a·b) FFᵀ]        p̂: [F(a×b)]×ᵀ
     μc:  2[(a·b) 1 + R[a]×G⁻¹[b]×Rᵀ], G = tr(S) 1 − S            fibre: (a·w)(b·w)[T/λ 1 + (T′ − T/λ) nnᵀ]
+    μs, λs: (a·Sb) 1 + μs[Fb(Fa)ᵀ + (a·b) FFᵀ] + λs Fa(Fb)ᵀ, S = 2 μs E + λs tr(E) 1
 
 Blocks are added to the upper half of an element's matrix (3k, 3k); `projection` has them without negative curvature.
 """
@@ -45,8 +46,18 @@ def cofactor_of(f, out):
 
 
 @njit(cache=True)
-def add_stress(f, cofactor, mu10, mu01, muc, hat, out):
+def add_ratio_slope(share, cofactor, grads, g):
+    """Add one point's share of ∂J̄/∂x to g (3k,)."""
+    for a in range(len(grads)):
+        for i in range(3):
+            for j in range(3):
+                g[3 * a + i] += share * cofactor[3 * i + j] * grads[a, j]
+
+
+@njit(cache=True)
+def add_stress(f, cofactor, moduli, hat, out):
     """Add P [Pa] of tissue and pressure to out (9,); returns Ψ [J/m³]. f, cofactor: row by row."""
+    mu10, mu01, muc = moduli[0], moduli[1], moduli[2]
     i1, cc = 0.0, 0.0
     c = np.zeros((3, 3))
     for i in range(3):
@@ -70,7 +81,62 @@ def add_stress(f, cofactor, mu10, mu01, muc, hat, out):
                 turn = u[i, 0] * v[j, 0] + u[i, 1] * v[j, 1] + u[i, 2] * v[j, 2]
                 out[3 * i + j] += 2.0 * muc * (full[i, j] - turn)
             energy += muc * (s[i] - 1.0) ** 2
+    if moduli[7] > 0.0:
+        energy += add_venant_stress(f, moduli[7], moduli[8], out)
     return energy
+
+
+@njit(cache=True)
+def second_stress(f, mu, lam, s):
+    """S = 2 μs E + λs tr(E) 1 [Pa] into s (3, 3); returns the energy [J/m³]."""
+    trace, square = 0.0, 0.0
+    for i in range(3):
+        for j in range(3):
+            green = 0.5 * (f[i] * f[j] + f[3 + i] * f[3 + j] + f[6 + i] * f[6 + j])
+            if i == j:
+                green -= 0.5
+                trace += green
+            square += green * green
+            s[i, j] = 2.0 * mu * green
+    for i in range(3):
+        s[i, i] += lam * trace
+    return mu * square + 0.5 * lam * trace * trace
+
+
+@njit(cache=True)
+def add_venant_stress(f, mu, lam, out):
+    """F S [Pa] to out (9,); returns the energy [J/m³]."""
+    s = np.empty((3, 3))
+    energy = second_stress(f, mu, lam, s)
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] += f[3 * i] * s[0, j] + f[3 * i + 1] * s[1, j] + f[3 * i + 2] * s[2, j]
+    return energy
+
+
+@njit(cache=True)
+def add_venant(mu, lam, w, f, grads, out):
+    """Stiffness of St. Venant–Kirchhoff tissue, of weight w [m³]."""
+    s, left, pushed = np.empty((3, 3)), np.empty((3, 3)), np.empty((len(grads), 3))
+    second_stress(f, mu, lam, s)
+    for i in range(3):
+        for j in range(3):
+            left[i, j] = f[3 * i] * f[3 * j] + f[3 * i + 1] * f[3 * j + 1] + f[3 * i + 2] * f[3 * j + 2]
+    for a in range(len(grads)):
+        for i in range(3):
+            pushed[a, i] = f[3 * i] * grads[a, 0] + f[3 * i + 1] * grads[a, 1] + f[3 * i + 2] * grads[a, 2]
+    for a in range(len(grads)):
+        for b in range(a, len(grads)):
+            ab, asb = 0.0, 0.0
+            for i in range(3):
+                ab += grads[a, i] * grads[b, i]
+                for j in range(3):
+                    asb += grads[a, i] * s[i, j] * grads[b, j]
+            for i in range(3):
+                for j in range(3):
+                    both = mu * (pushed[b, i] * pushed[a, j] + ab * left[i, j]) + lam * pushed[a, i] * pushed[b, j]
+                    out[3 * a + i, 3 * b + j] += w * both
+                out[3 * a + i, 3 * b + i] += w * asb
 
 
 @njit(cache=True)

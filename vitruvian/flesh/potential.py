@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -22,6 +23,15 @@ from vitruvian.flesh.pairs import Near, Pairs, Touching, movers, no_pairs, stray
 from vitruvian.flesh.viscosity import Drag
 
 STRAY = 1e-3  # edges that skin must jump to be ignored
+FOLLOWED = 1e-6  # by how much forces that follow the shape may be off, in the largest of the forces that meet
+
+
+class Pressing(Protocol):
+    """A force that follows the shape (`surface_loads.Pressure`)."""
+
+    def forces(self, x: np.ndarray) -> np.ndarray:
+        """On the nodes [N], shape (n_nodes, 3), with these at x [m]."""
+        ...
 
 
 @dataclass
@@ -34,6 +44,7 @@ class Loads:
     contacts: Sequence[Contact] = ()
     self_contact: Touching | None = None  # skin that may touch skin
     drag: Drag | None = None  # the tissue's viscosity
+    pressures: Sequence[Pressing] = ()  # on the skin, normal to it as it moves
 
 
 @dataclass
@@ -58,6 +69,7 @@ class Evaluation:
     gap: np.ndarray  # c of each element
     contacts: list[ContactForces]
     touching: Pairs  # skin in skin
+    following: np.ndarray | None = None  # what pressures do at this shape [N], shape (n_nodes, 3)
 
 
 class Potential:
@@ -72,6 +84,7 @@ class Potential:
         self.near: Near | None = None  # elements near each vertex of the skin that may touch itself
         self.left_out: np.ndarray | None = None  # vertices whose touch this solve ignores, shape (n,)
         self.eased: np.ndarray | None = None  # forces that hold back part of the load [N], shape (n_nodes, 3)
+        self.followed: np.ndarray | None = None  # what pressures are held to do for now [N], shape (n_nodes, 3)
         self.touches = [Touch(contact, model, motion) for contact in loads.contacts]
 
     @property
@@ -84,12 +97,25 @@ class Potential:
 
     def pressed(self, now: Evaluation) -> bool:
         """Whether contact is as near as its gap asks, and friction that of the force with which it presses."""
+        if now.following is not None and norm(now.following - self.followed) > FOLLOWED * now.size:
+            return False
         return all(touch.settled(found) for touch, found in zip(self.touches, now.contacts, strict=True))
 
     def press(self, now: Evaluation) -> None:
-        """Move the multipliers of the contacts, and friction with them."""
+        """Move the multipliers of the contacts, friction with them, and the forces of pressures."""
+        self.followed = now.following
         for touch, found in zip(self.touches, now.contacts, strict=True):
             touch.press(found)
+
+    def recall(self, push: np.ndarray, x: np.ndarray) -> None:
+        """Let contact start from what it did to the nodes in the last solve [N], which now are at x [m]."""
+        if push.any():
+            for touch in self.touches:
+                touch.recall(push, x)
+
+    def unbalanced(self, x: np.ndarray, pressure: np.ndarray) -> float:
+        """[N]."""
+        return norm(self.evaluate(x, pressure).force)
 
     def harden(self, factor: float) -> None:
         """Raise γ to `factor` times the model's, at most to the bulk modulus; L then has the same minima."""
@@ -145,6 +171,14 @@ class Potential:
             force += loads.force
             sizes.append(norm(loads.force))
             parts.append(-float(np.sum(loads.force * (x - model.elements.nodes))))
+        following = None
+        if loads.pressures:
+            following = sum((p.forces(x) for p in loads.pressures), start=np.zeros_like(x))
+            if self.followed is None:
+                self.followed = following
+            force += self.followed
+            sizes.append(norm(self.followed))
+            parts.append(-float(np.sum(self.followed * (x - model.elements.nodes))))
         if self.eased is not None:
             force += self.eased
             parts.append(-float(np.sum(self.eased * (x - model.elements.nodes))))
@@ -174,6 +208,7 @@ class Potential:
             strained.gap,
             touching,
             pairs,
+            following,
         )
 
     def stiffness(

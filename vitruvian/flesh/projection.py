@@ -6,8 +6,9 @@ pairs (i, j), k the third, each with a symmetric and a skew mode:
     stretch block: diagonal 2μ10 + 2μ01(σj² + σk²) + 2μc,  off-diagonal 4μ01 σi σj + p σk
     symmetric: 2μ10 + 2μ01(σk² − σi σj) − p σk + 2μc,      skew: 2μ10 + 2μ01(σk² + σi σj) + p σk + 2μc(1 − 2/(σi + σj))
 
-Each eigenvalue is clamped at zero; nothing divides by a small number, so inverted and collapsed cells are harmless
-(Smith, de Goes and Kim 2019; Teran et al. 2005).
+St. Venant–Kirchhoff tissue adds, with e = λs tr(E) − μs, (3μs + λs)σi² + e and λs σi σj to the stretch block, and
+μs(σi² ± σi σj + σj²) + e to the symmetric (+) and skew (−) modes. Each eigenvalue is clamped at zero; nothing divides
+by a small number, so inverted and collapsed cells are harmless (Smith, de Goes and Kim 2019; Teran et al. 2005).
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ def inverse_trace_minus(s, v, out):
 
 
 @njit(cache=True)
-def add_projected(mu10, mu01, muc, p, u, s, v, w, grads, d, out):
-    """Add the projected stiffness of one point (Mooney–Rivlin, corotated and pressure terms) to out (3k, 3k)."""
+def add_projected(moduli, p, u, s, v, w, grads, d, out):
+    """Add the projected stiffness of one point (all of `materials`, and pressure) to out (3k, 3k)."""
+    mu10, mu01, muc, mus, lams = moduli[0], moduli[1], moduli[2], moduli[7], moduli[8]
+    strain = 0.5 * lams * (s[0] ** 2 + s[1] ** 2 + s[2] ** 2 - 3.0) - mus
     for i in range(9):
         for j in range(9):
             d[i, j] = 0.0
@@ -43,7 +46,8 @@ def add_projected(mu10, mu01, muc, p, u, s, v, w, grads, d, out):
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         block[i, i] = 2.0 * mu10 + 2.0 * mu01 * (s[j] ** 2 + s[k] ** 2) + 2.0 * muc
-        block[i, j] = 4.0 * mu01 * s[i] * s[j] + p * s[k]
+        block[i, i] += (3.0 * mus + lams) * s[i] ** 2 + strain
+        block[i, j] = (4.0 * mu01 + lams) * s[i] * s[j] + p * s[k]
         block[j, i] = block[i, j]
     values, vectors = np.linalg.eigh(block)
     for m in range(3):
@@ -53,8 +57,8 @@ def add_projected(mu10, mu01, muc, p, u, s, v, w, grads, d, out):
                     d[4 * i, 4 * j] += values[m] * vectors[i, m] * vectors[j, m]
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        base = 2.0 * mu10 + 2.0 * mu01 * s[k] ** 2 + 2.0 * muc
-        change = 2.0 * mu01 * s[i] * s[j] + p * s[k]
+        base = 2.0 * mu10 + 2.0 * mu01 * s[k] ** 2 + 2.0 * muc + mus * (s[i] ** 2 + s[j] ** 2) + strain
+        change = (2.0 * mu01 - mus) * s[i] * s[j] + p * s[k]
         symmetric = max(base - change, 0.0)
         skew = base + change
         if muc > 0.0:

@@ -6,9 +6,12 @@ is a balance all the same: it is returned, with `folded` above zero and `converg
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.flesh.checks import check_loads, check_state, number
 from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.newton import Newton
 from vitruvian.flesh.potential import Loads, Potential, StepMotion
@@ -16,6 +19,7 @@ from vitruvian.flesh.settings import Settings, SolveReport, Unbalanced
 from vitruvian.flesh.state import FleshState
 
 INTEGRATORS = ("backward-euler", "energy-momentum")
+PROP = 8.0  # by how much checkerboards are held harder in `_unfold`
 FIRST, SMALLEST = 0.25, 1.0 / 64.0  # part of the load that a load step brings up, at first and at least
 
 
@@ -32,15 +36,27 @@ class FleshSolver:
 
         Where one Newton solve finds no balance, or turns elements over on its way, the load is brought up in parts: the
         forces that are unbalanced at the start are held back and let go little by little, each part on a way that turns
-        no element over. `Diverged` if that does not lead to a balance either; the state is then as it was.
+        no element over. From a start with whole elements inside out, some of which stay folded, it is tried again with
+        corners held harder on the way. `Diverged` if that does not lead to a balance either; the state is then as it
+        was.
         """
-        begin, whole = state.copy(), self.model.elements.folded(state.x) == 0
+        check_state(self.model, state)
+        begin = state.copy()
+        try:
+            return self._equilibrium(state, loads, begin)
+        except Exception:
+            state.become(begin)
+            raise
+
+    def _equilibrium(self, state: FleshState, loads: Loads, begin: FleshState) -> SolveReport:
+        whole = self.model.elements.folded(state.x) == 0
         report = self.attempt(state, loads)
-        if report.balanced and not (whole and report.folded):
+        tangled = report.folded > 0 and self._tangled(begin)
+        if report.balanced and not (report.folded and (whole or tangled)):
             return report
         found = state.copy()
         state.become(begin)
-        again = self._load_steps(state, loads)
+        again = self._unfold(state, loads) if tangled else self._load_steps(state, loads)
         again.add(report)
         if again.balanced and again.folded <= report.folded:
             return again
@@ -48,15 +64,21 @@ class FleshSolver:
             state.become(found)
             report.add(again)
             return report
-        state.become(begin)
         raise Unbalanced("no equilibrium", again)
 
     def attempt(self, state: FleshState, loads: Loads) -> SolveReport:
         """One Newton solve towards balance; `state` keeps what it reached, whether that is balanced or not."""
-        self._check(loads)
+        check_state(self.model, state)
+        check_loads(self.model, loads)
         if loads.targets is None and not self.model.fixed.any():
             raise InputError("flesh equilibrium: nothing holds the body; fix nodes or attach it to bones")
-        return self._minimise(Potential(self.model, loads), state)
+        return self._minimise(self._potential(state, loads), state)
+
+    def _potential(self, state: FleshState, loads: Loads, motion: StepMotion | None = None) -> Potential:
+        """L, contact starting from what it did in the last solve."""
+        potential = Potential(self.model, loads, motion)
+        potential.recall(state.push, state.x)
+        return potential
 
     def _minimise(self, potential: Potential, state: FleshState, careful: bool = False) -> SolveReport:
         report = self.newton.minimise(potential, state.x, state.pressure, careful)
@@ -68,13 +90,28 @@ class FleshSolver:
                 state.push += contact.surface.embedding.nodal_forces(found.force + found.rub)
         return report
 
+    def _tangled(self, state: FleshState) -> bool:
+        """Whether whole elements are inside out."""
+        return bool(Potential(self.model, Loads()).evaluate(state.x, state.pressure).jbar.min() < 0.0)
+
+    def _unfold(self, state: FleshState, loads: Loads) -> SolveReport:
+        """Balance from a start with elements inside out: first with checkerboards held harder, then as they are.
+
+        A corner pushed through its cell is such a mode, and may be stable; held harder it comes back.
+        """
+        propped = replace(self.model, elasticity=self.model.elasticity.propped(PROP))
+        first = self._minimise(Potential(propped, loads), state)
+        report = self.attempt(state, loads)
+        report.add(first)
+        return report
+
     def _load_steps(self, state: FleshState, loads: Loads) -> SolveReport:
         """Balance in parts: minimise L − (1 − t) r₀·x for t from 0 to 1, r₀ what is unbalanced at the start."""
-        start = Potential(self.model, loads).evaluate(state.x, state.pressure).force
+        start = self._potential(state, loads).evaluate(state.x, state.pressure).force
         part, done, sofar, parts = FIRST, 0.0, None, 0
         while True:
             kept = state.copy()
-            potential = Potential(self.model, loads)
+            potential = self._potential(state, loads)
             until = min(1.0, done + part)
             potential.eased = -(1.0 - until) * start
             report = self._minimise(potential, state, careful=True)
@@ -112,11 +149,11 @@ class FleshSolver:
         damping and contact do: elastic forces are those of the whole step (see `secant`), all others act halfway, so
         `loads` are those of the middle of the step.
         """
-        self._check(loads)
-        if not dt > 0.0:
-            raise InputError(f"flesh step: dt must be positive, got {dt} s")
-        if mass_damping < 0.0 or stiffness_damping < 0.0:
-            raise InputError("flesh step: damping must not be negative")
+        check_state(self.model, state)
+        check_loads(self.model, loads)
+        number("flesh step", "dt", dt, above=0.0)
+        number("flesh step", "mass_damping", mass_damping, least=0.0)
+        number("flesh step", "stiffness_damping", stiffness_damping, least=0.0)
         if integrator not in INTEGRATORS:
             raise unknown_name("integrator of flesh", integrator, INTEGRATORS)
         begin, conserving = state.copy(), integrator == "energy-momentum"
@@ -124,14 +161,18 @@ class FleshSolver:
         start = begin.x
         motion = StepMotion(span, start, start + span * begin.v, mass_damping, None, conserving)
         if stiffness_damping > 0.0:
-            still = Potential(self.model, Loads(activation=loads.activation))
+            tissue = Potential(self.model, Loads(activation=loads.activation))
             motion.damping = np.zeros((len(self.model.pattern.column), 9))
-            still.stiffness(start, state.pressure, still.evaluate(start, state.pressure), True, motion.damping)
+            tissue.stiffness(start, state.pressure, tissue.evaluate(start, state.pressure), True, motion.damping)
             motion.damping *= stiffness_damping
         free = ~self.model.fixed
         state.x[free] += span * state.v[free]
-        potential = Potential(self.model, loads, motion)
+        potential = self._potential(state, loads, motion)
         try:
+            if potential.touches:  # something may be in the way of free flight
+                still = self._potential(begin, loads, motion)
+                if still.unbalanced(begin.x, state.pressure) < potential.unbalanced(state.x, state.pressure):
+                    potential, state.x[:] = still, begin.x
             report = self._minimise(potential, state)
         except Exception:
             state.become(begin)
@@ -158,21 +199,6 @@ class FleshSolver:
         assert potential.motion is not None
         left = 2.0 * potential.motion.dt * potential.evaluate(middle, state.pressure).force
         state.v += rigid_velocity(self.model.node_mass, state.x, left.sum(axis=0), np.cross(middle, left).sum(axis=0))
-
-    def _check(self, loads: Loads) -> None:
-        model = self.model
-        if loads.targets is not None and loads.targets.shape != (len(model.attachments.bone), 3):
-            raise InputError(
-                f"flesh: {len(model.attachments.bone)} attachments need as many targets, not {loads.targets.shape}"
-            )
-        if loads.activation is not None and len(loads.activation) != len(model.muscles.names):
-            raise InputError(
-                f"flesh: {len(model.muscles.names)} muscles need as many activations, not {len(loads.activation)}"
-            )
-        if loads.force is not None and loads.force.shape != model.elements.nodes.shape:
-            raise InputError(
-                f"flesh: nodal forces must have shape {model.elements.nodes.shape}, not {loads.force.shape}"
-            )
 
 
 def rigid_velocity(mass: np.ndarray, x: np.ndarray, momentum: np.ndarray, spin: np.ndarray) -> np.ndarray:

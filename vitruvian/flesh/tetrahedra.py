@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number, vector, whole
 from vitruvian.flesh.elasticity import PointElasticity, point_elasticity
 from vitruvian.flesh.elements import Coarser
 from vitruvian.flesh.materials import Material
@@ -159,11 +160,12 @@ def box_tetrahedra(
     counts: tuple[int, int, int], spacing: float, origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> Tetrahedra:
     """A block of cubes of edge `spacing` [m], each cut into six tetrahedra around its diagonal (Kuhn)."""
-    if min(counts) < 1 or not spacing > 0.0:
-        raise InputError(f"tetrahedra: a block of {counts} cubes of {spacing} m is empty")
+    counts = whole("tetrahedra", "counts", counts, 1)
+    number("tetrahedra", "spacing [m]", spacing, above=0.0)
+    corner = vector("tetrahedra", "origin", origin)
     grid = np.stack(np.meshgrid(*(np.arange(c + 1) for c in counts), indexing="ij"), axis=-1).reshape(-1, 3)
     stride = np.array([(counts[1] + 1) * (counts[2] + 1), counts[2] + 1, 1])
     lowest = grid[np.all(grid < counts, axis=1)] @ stride
     paths = np.array([np.cumsum([0, *stride[list(order)]]) for order in permutations(range(3))])
     corners = (lowest[:, None, None] + paths).reshape(-1, 4)
-    return tetrahedra_from_mesh(np.asarray(origin, float) + spacing * grid, corners)
+    return tetrahedra_from_mesh(corner + spacing * grid, corners)

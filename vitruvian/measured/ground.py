@@ -8,7 +8,8 @@ among points of the soles that are low and slow,
 
     min over forces f in friction pyramids of |D (B f - w)|² + Σ ε/s (|f|² + κ |f across|²),
 
-s between 0 and 1 by a point's height and speed (after the smooth contact of Jung et al. 2014, Multibody Syst. Dyn.
+s between 0 and 1 by a point's height over its lowest in the trial (a clip's feet are seldom flat on one floor) and its
+speed (after the smooth contact of Jung et al. 2014, Multibody Syst. Dyn.
 32:425, and Karatsidis et al. 2017, Sensors 17:75). When both feet stand, w alone does not say who carries what: the
 part of f across the line from the point to a pivot above the centre of mass costs more, since the ground's forces of
 people who walk meet near there (Maus et al. 2010, Nat. Commun. 1:70). What is left of w stays on the pelvis and is
@@ -38,6 +39,7 @@ SOLE = np.array(
 )  # fmt: skip
 FRICTION = 0.8
 LOW, THIN = 0.040, 0.010  # [m] height at which a point is half in contact, and how soft that is
+LOWEST = 5.0  # percentile of a point's heights at which it stands on the ground
 SLOW, SOFT = 0.8, 0.15  # [m/s] the same of its speed
 EASE = 5e-2  # ε
 ACROSS = 10.0  # κ
@@ -93,14 +95,13 @@ def estimated_contact(body: Body, course: Course) -> GroundForce:
     """Ground forces that Newton's laws ask for, on points of the soles that can carry them; the ground is at z = 0."""
     s = body.skeleton
     places, speeds = sole_motion(body, course)
+    height = places[..., 2] - _rest(places[..., 2])
     weight = s.mass * float(np.linalg.norm(s.gravity))
     edges = np.array([[FRICTION, 0, 1], [-FRICTION, 0, 1], [0, FRICTION, 1], [0, -FRICTION, 1]]) / np.hypot(1, FRICTION)
     force, moment = np.zeros((len(course.q), 2, 3)), np.zeros((len(course.q), 2, 3))
     scale = np.r_[np.full(3, 1.0 / (ARM * weight)), np.full(3, 1.0 / weight)]
     for f, (q, v, a) in enumerate(zip(course.q, course.v, course.a)):
-        share = _logistic((LOW - places[f, ..., 2]) / THIN) * _logistic(
-            (SLOW - np.linalg.norm(speeds[f], axis=-1)) / SOFT
-        )
+        share = _logistic((LOW - height[f]) / THIN) * _logistic((SLOW - np.linalg.norm(speeds[f], axis=-1)) / SOFT)
         share = share.ravel()
         on = share > 1e-3
         if not on.any():
@@ -122,6 +123,13 @@ def estimated_contact(body: Body, course: Course) -> GroundForce:
             force[f, k] = each[foot == k].sum(axis=0)
             moment[f, k] = np.cross(x[foot == k], each[foot == k]).sum(axis=0)
     return GroundForce("estimated contact", force, moment)
+
+
+def _rest(height: Array) -> Array:
+    """Height of each point where it stands on the ground (2, n), from all its heights (f, 2, n): the lowest, if that is
+    near the ground at all."""
+    low = np.percentile(height, LOWEST, axis=0)
+    return np.asarray(np.where(np.abs(low) < HIGH, low, 0.0))
 
 
 def _ease(x: Array, centre: Array, share: Array, edges: Array) -> Array:

@@ -39,7 +39,7 @@ def centroidal_momentum(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Array
     """(angular about the centre of mass [kg m²/s], linear [kg m/s]) in world axes, (6,)."""
     velocities = bone_velocities(skeleton, q, v)
     poses = bone_poses(skeleton, q)
-    spin, push = _momenta(skeleton, velocities)
+    spin, push = _momenta(skeleton.bodies[:, 12:22], velocities)
     spin = np.einsum("nij,nj->ni", poses[:, :3, :3], spin)
     push = np.einsum("nij,nj->ni", poses[:, :3, :3], push)
     arm = poses[:, :3, 3] - _centre(skeleton, poses)
@@ -69,22 +69,24 @@ def centroidal_momentum_matrix(skeleton: Skeleton, q: ArrayLike) -> Array:
     return np.concatenate([spin.T, push.T])
 
 
-def energy(skeleton: Skeleton, q: ArrayLike, v: ArrayLike) -> Energy:
-    """Kinetic energy, potential in gravity, and energy in joint springs, limits and springs between bones."""
-    velocities = bone_velocities(skeleton, q, v)
-    spin, push = _momenta(skeleton, velocities)
+def energy(skeleton: Skeleton, q: ArrayLike, v: ArrayLike, *, load: Array | None = None) -> Energy:
+    """Kinetic energy, potential in gravity, and energy in joint springs, limits and springs between bones.
+
+    load: inertia that each bone holds beside its own, as `Inertia.flat` has it, (n_bones, 10)."""
+    velocities, poses = bone_velocities(skeleton, q, v), bone_poses(skeleton, q)
+    inertia = skeleton.bodies[:, 12:22] if load is None else skeleton.bodies[:, 12:22] + load
+    spin, push = _momenta(inertia, velocities)
     kinetic = 0.5 * float((spin * velocities[:, :3]).sum() + (push * velocities[:, 3:]).sum())
-    height = -skeleton.mass * float(skeleton.gravity @ centre_of_mass(skeleton, q))
-    return Energy(kinetic, height, passive_energy(skeleton, q))
+    moment = np.einsum("nij,nj->ni", poses[:, :3, :3], inertia[:, 1:4]) + inertia[:, :1] * poses[:, :3, 3]
+    return Energy(kinetic, -float(skeleton.gravity @ moment.sum(axis=0)), passive_energy(skeleton, q))
 
 
-def _momenta(skeleton: Skeleton, velocities: Array) -> tuple[Array, Array]:
-    """J v of each bone in its own frame: angular and linear part, (n_bones, 3) each."""
-    b = skeleton.bodies
-    w, v, h = velocities[:, :3], velocities[:, 3:], b[:, 13:16]
-    xx, xy, xz, yy, yz, zz = b[:, 16:22].T
+def _momenta(inertia: Array, velocities: Array) -> tuple[Array, Array]:
+    """J v of each bone in its own frame: angular and linear part, (n_bones, 3) each; inertia (n_bones, 10)."""
+    w, v, h = velocities[:, :3], velocities[:, 3:], inertia[:, 1:4]
+    xx, xy, xz, yy, yz, zz = inertia[:, 4:].T
     I = np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)
-    return np.einsum("nij,nj->ni", I, w) + np.cross(h, v), b[:, 12:13] * v - np.cross(h, w)
+    return np.einsum("nij,nj->ni", I, w) + np.cross(h, v), inertia[:, :1] * v - np.cross(h, w)
 
 
 def _centre(skeleton: Skeleton, poses: Array) -> Array:

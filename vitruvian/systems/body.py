@@ -31,11 +31,14 @@ BODY_CAMERAS = (
     Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
 )
 FASTEST = 1e4  # [rad/s, m/s] a body that moves faster has diverged
-ACCOUNTS = ("drive", "push", "joints", "links", "contact", "flesh")
+ACCOUNTS: tuple[str, ...] = ("drive", "push", "joints", "links", "contact", "flesh")
+LOST = ("step",)  # by the implicit step itself
 
 
 class BodySystem(Drawn):
     """See `world.simulation.Simulation`; the state is a `BodyState`."""
+
+    lost: tuple[str, ...] = LOST
 
     def __init__(
         self,
@@ -81,7 +84,9 @@ class BodySystem(Drawn):
         self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
         self.contributors = tuple(contributors)
         elastic = ("contraction",) if body.muscles.elastic.any() else ()
-        self.accounts = tuple(dict.fromkeys((*ACCOUNTS, *elastic, *(c.account for c in contributors if c.account))))
+        self.accounts = tuple(
+            dict.fromkeys((*ACCOUNTS, *self.lost, *elastic, *(c.account for c in contributors if c.account)))
+        )
         bones = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
         self.layers = [*bones, *layers]
         booked = (self._work(), *((STORED,) if elastic else ())) if books else ()

@@ -47,6 +47,8 @@ class FleshedState(BodyState):
 class FleshedBodySystem(BodySystem):
     """See `BodySystem`; the state is a `FleshedState`."""
 
+    lost = ()  # the step of bones and flesh together does not tell what it loses
+
     def __init__(
         self,
         body: Body,

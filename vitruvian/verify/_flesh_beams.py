@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import diags
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import eigsh, spsolve
 
 from vitruvian.flesh import (
     FleshSolver,
     Loads,
+    Material,
     Settings,
     box_lattice,
     build_flesh,
     mooney_rivlin_from_moduli,
+    reactions,
     rest_state,
+    venant_kirchhoff,
 )
 from vitruvian.verify._flesh_common import (
     TIGHT,
     end_shares,
     free_stiffness,
+    materials,
 )
 from vitruvian.verify.book import Finding, claim, worst
 
@@ -71,12 +75,12 @@ def _cantilever(poisson: float) -> Finding:
     ratios = [_cantilever_ratio(poisson, thick, clamped=held) for held in (False, True) for thick in (2, 4)]
     two, four, clamped_two, clamped_four = ratios
     detail = f"two cells thick {two:.4f}, four {four:.4f}; rigidly clamped {clamped_two:.4f}, {clamped_four:.4f}"
-    return Finding(worst(ratios, 1.0), 1.0, 0.03, detail=detail)
+    return Finding(worst(ratios[:2], 1.0), 1.0, 0.015, detail=detail)
 
 
 @claim
 def cantilever_nu_0_30() -> Finding:
-    """Tip of a 10:1 cantilever over PL³/3EI at ν = 0.30, worst of two and four cells, root plane and clamped."""
+    """Tip of a 10:1 cantilever over PL³/3EI at ν = 0.30, root plane, worst of two and four cells."""
     return _cantilever(0.30)
 
 
@@ -98,16 +102,58 @@ def cantilever_nu_0_499() -> Finding:
     return _cantilever(0.499)
 
 
+def _tip(material: Material, thick: int, *, plane: bool) -> float:
+    """Tip of a 10:1 cantilever over Timoshenko's, `thick` cells across; plane: in plane strain, one cell wide.
+
+    The root is plane but free to contract. Small strain: one linear solve.
+    """
+    side = 0.04
+    h, length, wide = side / thick, 10 * side, 1 if plane else thick
+    lattice = box_lattice((thick, wide, 10 * thick), h)
+    nodes = lattice.nodes
+    root = nodes[:, 2] < 1e-9
+    middle = [root & (np.abs(nodes[:, a] - size / 2) < 1e-9) for a, size in ((0, side), (1, wide * h))]
+    held = np.stack([middle[0], np.ones(len(nodes), bool) if plane else middle[1], root], axis=1)
+    model = build_flesh(lattice, material, fixed=held)
+    load = 1e-4
+    force = np.zeros_like(nodes)
+    force[:, 0] = load * end_shares(nodes, length)
+    free, moved = ~held.ravel(), np.zeros(nodes.size)
+    moved[free] = spsolve(free_stiffness(model), force.ravel()[free])
+    tip = moved.reshape(-1, 3)[nodes[:, 2] > length - 1e-9, 0].mean()
+    young = material.young_modulus / (1.0 - material.poisson_ratio**2 if plane else 1.0)
+    shear = load * length / (5.0 / 6.0 * material.shear_modulus * wide * h * side)
+    return float(tip / (load * length**3 / (3.0 * young * wide * h * side**3 / 12.0) + shear))
+
+
+def _tips(plane: bool) -> Finding:
+    ratios, detail = [], []
+    for poisson in (0.3, 0.49):
+        for material in materials(1e6, poisson):
+            two, four = (_tip(material, n, plane=plane) for n in (2, 4))
+            ratios += [two, four]
+            detail.append(f"{material.name} {poisson}: {two:.4f}, {four:.4f}")
+    return Finding(worst(ratios, 1.0), 1.0, 0.01, detail="; ".join(detail))
+
+
 @claim
-def cantilever_convergence_rate() -> Finding:
-    """Order with which the cantilever's tip converges to Timoshenko's at ν = 0.45, from 4 to 8 cells thick."""
-    bent = [_cantilever_ratio(0.45, n) for n in (2, 4, 8)]
+def cantilever_of_every_material() -> Finding:
+    """Tip of a 10:1 cantilever over Timoshenko's, four materials, ν 0.3 and 0.49, two and four cells across."""
+    return _tips(False)
+
+
+@claim
+def cantilever_in_plane_strain() -> Finding:
+    """The same in plane strain."""
+    return _tips(True)
+
+
+@claim
+def cantilever_has_converged_with_two_cells() -> Finding:
+    """Tip of the cantilever over Timoshenko's at ν = 0.45, worst of two, four and eight cells thick."""
     shear = 1.0 + 0.25 * 0.1**2 / (5.0 / 6.0) * 2.0 * (1.0 + 0.45)  # Timoshenko over Euler–Bernoulli, L/t = 10
-    errors = [abs(ratio / shear - 1.0) for ratio in bent]
-    rates = [float(np.log2(errors[i] / errors[i + 1])) for i in (0, 1)]
-    listed = ", ".join(f"{e:.4f}" for e in errors)
-    detail = f"errors {listed} with 2, 4, 8 cells; orders {rates[0]:.2f}, {rates[1]:.2f}"
-    return Finding.within(rates[1], 1.5, 2.5, detail=detail)
+    ratios = [_cantilever_ratio(0.45, n) / shear for n in (2, 4, 8)]
+    return Finding(worst(ratios, 1.0), 1.0, 0.003, detail=", ".join(f"{r:.4f}" for r in ratios) + " with 2, 4, 8 cells")
 
 
 @claim
@@ -149,6 +195,52 @@ def uniform_pressure() -> Finding:
     size = state.x.max(axis=0) - state.x.min(axis=0)
     change = np.prod(size) / 0.06**3 - 1.0
     return Finding(-change * material.bulk_modulus / pressure, 1.0, 0.01, detail="nu 0.49, 27 cells")
+
+
+@claim
+def venant_kirchhoff_bar() -> Finding:
+    """Force of a St. Venant–Kirchhoff bar over A E λ (λ² − 1)/2, free to the sides, stretched to 0.75, 1.3 and 2."""
+    young, errors = 1e5, []
+    lattice = box_lattice((2, 2, 4), 0.01)
+    nodes = lattice.nodes
+    end = nodes[:, 2] > 0.04 - 1e-9
+    fixed = np.stack([nodes[:, 0] < 1e-9, nodes[:, 1] < 1e-9, (nodes[:, 2] < 1e-9) | end], axis=1)
+    model = build_flesh(lattice, venant_kirchhoff(young, 0.3), fixed=fixed)
+    for stretch in (0.75, 1.3, 2.0):
+        state = rest_state(model)
+        state.x[:, 2] *= stretch
+        FleshSolver(model, TIGHT).equilibrium(state, Loads())
+        force = float(reactions(model, state)[end, 2].sum())
+        errors.append(abs(force / (4e-4 * young * stretch * (stretch**2 - 1.0) / 2.0) - 1.0))
+    return Finding.error(worst(errors), 1e-6, detail="nu 0.3, 16 cells; nominal stress E λ (λ² − 1)/2")
+
+
+@claim
+def venant_kirchhoff_cantilever_bends_as_an_elastica() -> Finding:
+    """Tip of a St. Venant–Kirchhoff cantilever under PL²/EI = 4, one cell across and 50 long, over Mattiasson's 1981.
+
+    The elastica's tip goes 0.66996 L aside and 0.32894 L back (Mattiasson 1981), as Sze, Liu and Lo's shell benchmark
+    of 2004 does with 6.698 and 3.286 of 10.
+    """
+    young, side, count = 1.2e6, 0.02, 50
+    length = count * side
+    lattice = box_lattice((1, 1, count), side)
+    nodes = lattice.nodes
+    end = nodes[:, 2] > length - 1e-9
+    model = build_flesh(lattice, venant_kirchhoff(young, 0.3), fixed=nodes[:, 2] < 1e-9)
+    load = 4.0 * young * side**4 / 12.0 / length**2
+    state = rest_state(model)
+    solver = FleshSolver(model, Settings(residual=1e-5, tolerance=1e-4, krylov=20000, newton=200, single=False))
+    parts = 0
+    for part in np.linspace(0.125, 1.0, 8):
+        force = np.zeros_like(nodes)
+        force[:, 0] = part * load * end_shares(nodes, length)
+        report = solver.equilibrium(state, Loads(force=force))
+        parts += report.newton
+    aside, back = float((state.x - nodes)[end, 0].mean()), float((nodes - state.x)[end, 2].mean())
+    ratios = [aside / (0.66996 * length), back / (0.32894 * length)]
+    detail = f"aside {aside / length:.4f} L, back {back / length:.4f} L; 8 load steps, {parts} Newton steps"
+    return Finding(worst(ratios, 1.0) if report.converged else np.nan, 1.0, 0.01, detail=detail)
 
 
 @claim

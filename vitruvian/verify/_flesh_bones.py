@@ -142,11 +142,11 @@ def multigrid_iterations_do_not_grow() -> Finding:
         held = Loads(targets=model.attachments.targets(bone_poses(pair.skeleton, q + 0.05)))
         potential, newton = Potential(model, held), pair.solver.newton
         now = potential.evaluate(state.flesh.x, state.flesh.pressure)
-        newton._assemble(potential, state.flesh.x, state.flesh.pressure, now, False)
-        counts.append(newton._solve(now.force, 1e-4)[0])
+        newton.assemble(potential, state.flesh.x, state.flesh.pressure, now, False)
+        counts.append(newton.solve(now.force, 1e-4)[0])
         other = FleshSolver(model, Settings(multigrid=False, krylov=4000)).newton
-        other._assemble(potential, state.flesh.x, state.flesh.pressure, now, False)
-        plain.append(other._solve(now.force, 1e-4)[0])
+        other.assemble(potential, state.flesh.x, state.flesh.pressure, now, False)
+        plain.append(other.solve(now.force, 1e-4)[0])
     return Finding.within(
         max(counts) / min(counts), 1.0, 1.5, detail=f"multigrid {counts}, diagonal blocks {plain} iterations"
     )

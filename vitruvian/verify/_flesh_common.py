@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import bsr_matrix, csc_matrix
+from scipy.sparse import csc_matrix
 
 from vitruvian.flesh import (
     FleshModel,
-    FleshState,
-    Loads,
     Material,
-    Potential,
     Settings,
     corotated,
     mooney_rivlin_from_moduli,
     neo_hookean,
     rest_state,
+    tangent,
+    venant_kirchhoff,
 )
 
 TIGHT = Settings(residual=1e-10, gap=1e-12, tolerance=1e-4, krylov=4000, newton=60)
@@ -29,6 +28,7 @@ def materials(young: float = 1e5, poisson: float = 0.4) -> list[Material]:
         mooney_rivlin_from_moduli(young, poisson),
         neo_hookean(young, poisson),
         corotated(young, poisson),
+        venant_kirchhoff(young, poisson),
     ]
 
 
@@ -56,27 +56,6 @@ def end_shares(nodes: np.ndarray, length: float) -> np.ndarray:
 
 
 def free_stiffness(model: FleshModel) -> csc_matrix:
-    state = rest_state(model)
-    potential = Potential(model, Loads())
-    data = np.zeros((len(model.pattern.column), 9))
-    potential.harden(np.inf)  # with γ = κ the condensed matrix is the exact stiffness of the displacements
-    potential.stiffness(state.x, state.pressure, potential.evaluate(state.x, state.pressure), False, data)
-    whole = bsr_matrix((data.reshape(-1, 3, 3), model.pattern.column, model.pattern.start)).tocsr()
+    """The exact stiffness of the free components of the rest body."""
     free = ~model.fixed.ravel()
-    return whole[free][:, free].tocsc()
-
-
-def total_energy(model: FleshModel, state: FleshState) -> float:
-    """Elastic and kinetic energy [J]."""
-    elastic, volume = model.elasticity, model.elements.volume
-    potential = Potential(model, Loads())
-    ratio = potential.evaluate(state.x, state.pressure).jbar
-    pressure = elastic.bulk * (ratio - 1.0) - elastic.rest_pressure  # c = 0
-    stored = float(np.sum(volume * (pressure + elastic.rest_pressure) ** 2 / (2.0 * elastic.bulk)))
-    moving = 0.5 * float(np.sum(model.node_mass[:, None] * state.v**2))
-    return potential.evaluate(state.x, pressure).value - stored + moving
-
-
-def angular_momentum(model: FleshModel, state: FleshState) -> np.ndarray:
-    """About the origin [N m s]."""
-    return (model.node_mass[:, None] * np.cross(state.x, state.v)).sum(axis=0)
+    return tangent(model, rest_state(model))[free][:, free].tocsc()

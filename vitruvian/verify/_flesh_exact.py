@@ -44,7 +44,7 @@ def patch_test() -> Finding:
         model = build_flesh(lattice, material, fixed=~inner)
         errors.append(_patch_error(model, material, np.zeros_like(lattice.nodes)))
     return Finding.error(
-        worst(errors), 1e-10, detail="3 materials, affine map with 20 % stretch and 25 degrees of rotation"
+        worst(errors), 1e-10, detail="4 materials, affine map with 20 % stretch and 25 degrees of rotation"
     )
 
 
@@ -95,7 +95,7 @@ def stress_is_the_derivative_of_energy() -> Finding:
                 d.flat[i] = step
                 found.flat[i] = (energy_density(material, f + d) - energy_density(material, f - d)) / (2.0 * step)
             errors.append(np.abs(exact - found).max() / np.abs(exact).max())
-    return Finding.error(worst(errors), 1e-6, detail="3 materials, 4 random strains each")
+    return Finding.error(worst(errors), 1e-6, detail="4 materials, 4 random strains each")
 
 
 @claim
@@ -112,7 +112,7 @@ def stiffness_is_the_derivative_of_stress() -> Finding:
                 d.flat[i] = step
                 found[:, :, i // 3, i % 3] = (stress(material, f + d) - stress(material, f - d)) / (2.0 * step)
             errors.append(np.abs(exact - found).max() / np.abs(exact).max())
-    return Finding.error(worst(errors), 1e-6, detail="3 materials, 4 random strains each")
+    return Finding.error(worst(errors), 1e-6, detail="4 materials, 4 random strains each")
 
 
 @claim
@@ -128,7 +128,7 @@ def assembled_forces_and_stiffness_are_derivatives() -> Finding:
         potential = Potential(model, Loads(activation=np.array([0.7])))
         state = rest_state(model)
         x = state.x + 0.002 * rng.standard_normal(state.x.shape)
-        p = state.pressure + 1e4 * rng.standard_normal(state.pressure.shape)
+        p = state.pressure + min(1e4, 0.1 * material.kappa) * rng.standard_normal(state.pressure.shape)
         d = rng.standard_normal(x.shape)
         here, plus, minus = (potential.evaluate(y, p) for y in (x, x + step * d, x - step * d))
         errors.append(abs((plus.value - minus.value) / (2.0 * step) / -np.sum(here.force * d) - 1.0))
@@ -137,21 +137,21 @@ def assembled_forces_and_stiffness_are_derivatives() -> Finding:
         multiply(model.pattern.start, model.pattern.column, data, d, product)
         found = (minus.force - plus.force) / (2.0 * step)
         errors.append(np.abs(found - product).max() / np.abs(product).max())
-    return Finding.error(worst(errors), 1e-6, detail="3 materials with fibres at activation 0.7 on cut cells")
+    return Finding.error(worst(errors), 1e-6, detail="4 materials with fibres at activation 0.7 on cut cells")
 
 
 @claim
 def inverted_start_recovers() -> Finding:
     """Blocks in noise of one cell size, a quarter of the cells inverted, find back to rest or are reported as folded;
     worst node over cell among those that are not reported, ten starts for each of three materials. Mooney-Rivlin tissue
-    always finds back, the others at least eight times."""
+    always finds back, the others at least nine times."""
     inverted: list[int] = []
     found: dict[str, int] = {}  # starts that came back, by material
     errors: list[float] = []
     for material, seeds in (
         (preset("si-paper"), range(10)),
-        (corotated(1e5, 0.4), range(10, 20)),  # 16 stays folded
-        (neo_hookean(1e5, 0.4), range(10, 20)),  # 17 does
+        (corotated(1e5, 0.4), range(10, 20)),
+        (neo_hookean(1e5, 0.4), range(10, 20)),
     ):
         lattice = box_lattice((4, 4, 6), 0.02)
         model = build_flesh(lattice, material, fixed=lattice.nodes[:, 2] < 1e-9)
@@ -167,7 +167,7 @@ def inverted_start_recovers() -> Finding:
             back += error < 1e-4
             if report.folded == 0:
                 errors.append(error)
-        if back < (10 if not found else 8):
+        if back < (10 if not found else 9):
             errors.append(np.inf)
         found[material.name] = back
     came = ", ".join(f"{name} {n} of 10" for name, n in found.items())

@@ -44,8 +44,11 @@ from vitruvian.skeleton import (
 )
 from vitruvian.verify._body_contact import (
     a_jumper_flies_a_parabola,
+    a_jumper_stands_again,
     a_push_is_balanced,
     a_squat_needs_no_hand,
+    a_walk_goes_on_for_three_seconds,
+    books_of_a_fall_close,
     contact_energy_balances,
     falling_over_stays_out_of_the_ground,
     falling_upright_stays_out_of_the_ground,
@@ -53,6 +56,7 @@ from vitruvian.verify._body_contact import (
     lying_stays_out_of_the_ground,
     neutral_angles_lie_within_their_range,
     steps_of_contact_are_booked,
+    what_the_step_loses_halves_with_it,
 )
 from vitruvian.verify._body_paths import (
     moment_arms_lie_in_published_bands,
@@ -62,13 +66,22 @@ from vitruvian.verify._body_paths import (
     raised_arm_pulls_down_by_60_newton_metres,
 )
 from vitruvian.verify._body_smooth import moment_arms_do_not_jump, paths_do_not_jump
-from vitruvian.verify._exports import mjcf_equals_mujoco, mjcf_falls_as_ours, osim_equals_opensim, osim_falls_as_ours
+from vitruvian.verify._exports import (
+    mjcf_equals_mujoco,
+    mjcf_falls_as_ours,
+    mjcf_of_wrapped_paths_falls_as_ours,
+    osim_equals_opensim,
+    osim_falls_as_ours,
+)
 from vitruvian.verify.book import Finding, claim, worst
 
 __all__ = [
     "a_jumper_flies_a_parabola",
+    "a_jumper_stands_again",
     "a_push_is_balanced",
     "a_squat_needs_no_hand",
+    "a_walk_goes_on_for_three_seconds",
+    "books_of_a_fall_close",
     "contact_energy_balances",
     "falling_over_stays_out_of_the_ground",
     "falling_upright_stays_out_of_the_ground",
@@ -76,6 +89,7 @@ __all__ = [
     "lying_stays_out_of_the_ground",
     "mjcf_equals_mujoco",
     "mjcf_falls_as_ours",
+    "mjcf_of_wrapped_paths_falls_as_ours",
     "moment_arms_do_not_jump",
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
@@ -87,6 +101,7 @@ __all__ = [
     "prime_movers_keep_their_sign",
     "raised_arm_pulls_down_by_60_newton_metres",
     "steps_of_contact_are_booked",
+    "what_the_step_loses_halves_with_it",
 ]
 
 Array = np.ndarray

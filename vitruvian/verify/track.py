@@ -117,7 +117,7 @@ walk_wall_time, run_wall_time = _wall("walk"), _wall("run")
 MOMENTS = ("ankle plantarflexion moment", "knee extension moment", "hip extension moment", "hip flexion moment")
 for _quantity in (*MOMENTS, "vertical ground force"):
     globals()[f"walk_{_quantity.replace(' ', '_')}"] = _peak("walk", _quantity)
-    globals()[f"run_{_quantity.replace(' ', '_')}"] = _peak("run", _quantity, 1.0 if "knee" not in _quantity else 2.0)
+    globals()[f"run_{_quantity.replace(' ', '_')}"] = _peak("run", _quantity, 1.0 if "knee" not in _quantity else 1.1)
 del _quantity
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from PIL import Image, ImageColor, ImageDraw
 
 from vitruvian.view.lettering import fitted, length, split_runs, write
-from vitruvian.view.plots import INKS
 
 Array = np.ndarray
 Colour = tuple[int, int, int]
 FINE = 2  # pixels drawn for each one shown, along each side
 TEXT, FAINT, GRID = (44, 52, 64), (92, 102, 116), (228, 232, 237)
+INKS = ("#b4382d", "#2f6f9f", "#3f8f5f", "#c08a2b", "#7a5aa6", "#4a4f59")
 RAMP = ((38, 70, 120), (70, 150, 160), (232, 180, 80), (190, 60, 45))  # of colours where there are more than inks
 KEY_LINES = 14
 LETTERS, SMALL = 16, 14  # [pixel]

@@ -1,37 +1,32 @@
-"""A simulation in the browser while it runs: the same page as for recordings, with a pause button.
+"""A simulation in the browser while it runs: the same page as for recordings, with a button that holds the run.
 
     view = LiveView(stage, port=8080, title="pendulum")
     for each recorded frame:
         view.push(time, frame)
         view.wait_while_paused()
+    view.become(recording)          from now on the page plays the recording
     view.close()
 
-`push` only leaves the frame for the page's own thread, which shows the newest one up to thirty times a second, so a
-fast simulation is not held back.
+`push` only leaves the frame for the page to fetch, so a fast simulation is not held back.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-import time as clock
 from typing import Any
 
 import numpy as np
 
-from vitruvian.view.camera import bounds_of
-from vitruvian.view.drawing import Model
-from vitruvian.view.page import Page
+from vitruvian.view.memory import MemoryRecording
+from vitruvian.view.packing import pack, pack_frame, pack_signals
+from vitruvian.view.viewer import Shown, Viewer
 from vitruvian.world import Frame, Stage
 
-Array = np.ndarray
-
-TICK = 1.0 / 30.0  # least time between frames sent to the browser [s]
-PLOT_TICK = 0.25  # least time between renewals of the plots [s]
 KEPT = 20_000  # instants of each signal kept for the plots; then every second one is dropped
 
 
-class LiveView:
+class LiveView(Viewer):
     """A page that shows the newest frame it was given."""
 
     def __init__(
@@ -45,26 +40,22 @@ class LiveView:
         first: Frame | None = None,
         parameters: dict[str, Any] | None = None,
     ) -> None:
-        clouds = [Model(stage).draw(first).points()] if first is not None else []
-        self.stage = stage
-        self.page = Page(stage, bounds_of(clouds), host=host, port=port, title=title, parameters=parameters)
-        self._going, self._stop, self._news = threading.Event(), threading.Event(), threading.Event()
+        self.stage, self.running = stage, True
+        self._going = threading.Event()
         self._going.set()
         self._lock = threading.Lock()
         self._newest: tuple[float, Frame] | None = None
         self._time: list[float] = []
         self._series: dict[str, list[Any]] = {signal.name: [] for signal in stage.signals}
         self._every, self._count = 1, 0
-        with self.page.playback:
-            self.button = self.page.server.gui.add_button("Pause", hint="hold or continue the simulation")
-        self.button.on_click(lambda _: self._toggle())
-        print(f"live view: {self.page.url}", file=sys.stderr)
+        about = {"scene": title, "parameters": parameters or {}}
+        start = MemoryRecording(stage, [first] if first is not None else [], np.zeros(int(first is not None)), about)
+        super().__init__(start, host=host, port=port)
+        print(f"live view: {self.url}", file=sys.stderr)
         if open_browser:
             import webbrowser
 
-            webbrowser.open(self.page.url)
-        self._thread = threading.Thread(target=self._run, name="live view", daemon=True)
-        self._thread.start()
+            webbrowser.open(self.url)
         if first is not None:
             self.push(0.0, first)
 
@@ -86,54 +77,49 @@ class LiveView:
                     self._series = {name: series[::2] for name, series in self._series.items()}
                     self._every *= 2
             self._count += 1
-        self._news.set()
+
+    def become(self, recording: Any) -> None:
+        """The run has ended: the page plays its recording."""
+        self._going.set()
+        self.shown = [Shown(recording)]
+        self.running = False
 
     def wait_while_paused(self, timeout: float | None = None) -> None:
         """Return when the user lets the simulation go on (at once if it is not held), or after `timeout` [s]."""
         self._going.wait(timeout)
 
     def close(self) -> None:
-        """Show the last frame and stop serving."""
+        """Stop serving, and let a held run go on."""
         self._going.set()
-        self._stop.set()
-        self._news.set()
-        self._thread.join(timeout=5.0)
-        self.page.close()
+        super().close()
 
-    def _toggle(self) -> None:
-        if self._going.is_set():
-            self._going.clear()
-        else:
-            self._going.set()
-        self.button.label = "Pause" if self._going.is_set() else "Continue"
-
-    def _run(self) -> None:
-        plotted = 0.0
-        while True:
-            self._news.wait()
-            self._news.clear()
-            with self._lock:
-                newest = self._newest
-            if newest is not None:
-                self.page.show(*newest, "running" if not self._stop.is_set() else "ended")
-                if self.page.plots is not None and (clock.monotonic() - plotted > PLOT_TICK or self._stop.is_set()):
-                    plotted = clock.monotonic()
-                    self._plot(newest[0])
-            if self._stop.is_set():
-                return
-            self._stop.wait(TICK)
-
-    def _plot(self, now: float) -> None:
+    def state(self) -> dict[str, Any]:
+        if not self.running:
+            return super().state()
         with self._lock:
+            time = None if self._newest is None else self._newest[0]
+            return {"frames": [1], "live": {"time": time, "count": self._count, "paused": self.paused}}
+
+    def answer(self, method: str, parts: list[str]) -> bytes | dict[str, Any] | str | None:
+        if not self.running or parts[:1] not in (["live"], ["pause"], ["signals"]):
+            return super().answer(method, parts)
+        if (method, parts) == ("POST", ["pause"]):
+            self._going.clear() if self._going.is_set() else self._going.set()
+            return self.state()
+        with self._lock:
+            newest = self._newest
             time = np.array(self._time)
             series = {s.name: _series(self._series[s.name], len(s.components)) for s in self.stage.signals}
-        assert self.page.plots is not None
-        self.page.plots.now = now
-        self.page.plots.feed(time, series)
+        if parts[0] == "signals":
+            return pack_signals(self.stage, time, series)
+        if newest is None or method != "GET":
+            return None
+        return pack([np.array([newest[0]], "<f8").tobytes(), pack_frame(self.stage, newest[1])])
 
 
-def _series(values: list[Any], components: int) -> Array:
+def _series(values: list[Any], components: int) -> np.ndarray:
     """Values as an array; a frame that lacked the signal counts as not a number."""
     if not components:
         return np.array([float(np.asarray(v)) for v in values])
-    return np.array([np.broadcast_to(np.asarray(v, dtype=float), (components,)) for v in values])
+    rows = [np.broadcast_to(np.asarray(v, dtype=float), (components,)) for v in values]
+    return np.array(rows).reshape(len(rows), components)

@@ -112,18 +112,25 @@ def plane_fraction(distance, a, b, c):
 
 @njit(cache=True)
 def cell_water(phi, h, i, j, k, shift):
-    """Part of a cell that is water with the level set phi + shift.
+    """Part of a cell that is water with the level set phi + shift."""
+    return cell_moment(phi, h, i, j, k, shift)[0]
+
+
+@njit(cache=True)
+def cell_moment(phi, h, i, j, k, shift):
+    """Part of a cell that is water with the level set phi + shift, and that times the height of its centroid over the
+    cell's centre [cells].
 
     In each octant it lies below the plane through the centre's value with one-sided slopes: exact for a flat surface,
     and right for sheets and drops thinner than a cell, whose central slope vanishes.
     """
     p = phi[i, j, k] + shift
     if p >= 0.9 * h:
-        return 0.0
+        return 0.0, 0.0
     if p <= -0.9 * h:
-        return 1.0
+        return 1.0, 0.0
     nx, ny, nz = phi.shape
-    total = 0.0
+    total = raised = 0.0
     for sx in (-1, 1):
         a = one_sided(phi, i, j, k, 0, sx, nx)
         for sy in (-1, 1):
@@ -132,11 +139,12 @@ def cell_water(phi, h, i, j, k, shift):
                 c = one_sided(phi, i, j, k, 2, sz, nz)
                 n = np.sqrt(a * a + b * b + c * c)
                 middle = p + 0.25 * (sx * a + sy * b + sz * c)
-                if n < 1e-6 * h:
-                    total += 1.0 if middle < 0.0 else 0.0
-                else:
-                    total += plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
-    return 0.125 * total
+                part = 1.0 if middle < 0.0 else 0.0
+                if n >= 1e-6 * h:
+                    part = plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
+                total += part
+                raised += 0.25 * sz * part
+    return 0.125 * total, 0.125 * raised
 
 
 @njit(cache=True, inline="always")

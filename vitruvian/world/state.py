@@ -22,10 +22,11 @@ def copy_state(state: Any) -> Any:
         return state.copy()
     if isinstance(state, (*SCALARS, np.generic)):
         return state
-    if _is_state(state):
+    names = _field_names(type(state))
+    if names is not None:
         twin = object.__new__(type(state))
-        for field in fields(state):
-            object.__setattr__(twin, field.name, copy_state(getattr(state, field.name)))
+        for name in names:
+            object.__setattr__(twin, name, copy_state(getattr(state, name)))
         return twin
     if isinstance(state, list | tuple):
         return type(state)(copy_state(item) for item in state)
@@ -38,8 +39,8 @@ def restore_state(state: Any, snapshot: Any) -> None:
     """Set every field of the dataclass `state` to a copy of the field in `snapshot`."""
     if state is None:
         return
-    for field in fields(state):
-        object.__setattr__(state, field.name, copy_state(getattr(snapshot, field.name)))
+    for name in _field_names(type(state)) or ():
+        object.__setattr__(state, name, copy_state(getattr(snapshot, name)))
 
 
 def flatten_state(state: Any) -> dict[str, Any]:
@@ -87,9 +88,10 @@ def first_non_finite(state: Any) -> str | None:
 
 
 def _leaves(state: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    if _is_state(state):
-        for field in fields(state):
-            yield from _leaves(getattr(state, field.name), f"{prefix}.{field.name}" if prefix else field.name)
+    names = _field_names(type(state))
+    if names is not None:
+        for name in names:
+            yield from _leaves(getattr(state, name), f"{prefix}.{name}" if prefix else name)
     elif isinstance(state, list | tuple):
         for i, item in enumerate(state):
             yield from _leaves(item, f"{prefix}.{i}" if prefix else str(i))
@@ -101,11 +103,12 @@ def _leaves(state: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
-    if _is_state(template):
+    names = _field_names(type(template))
+    if names is not None:
         twin = object.__new__(type(template))
-        for field in fields(template):
-            name = f"{prefix}.{field.name}" if prefix else field.name
-            object.__setattr__(twin, field.name, _rebuilt(getattr(template, field.name), name, flat))
+        for field in names:
+            name = f"{prefix}.{field}" if prefix else field
+            object.__setattr__(twin, field, _rebuilt(getattr(template, field), name, flat))
         return twin
     if isinstance(template, list | tuple):
         return type(template)(
@@ -121,8 +124,14 @@ def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
-def _is_state(value: Any) -> bool:
-    return is_dataclass(value) and not isinstance(value, type)
+_NAMES: dict[type, tuple[str, ...] | None] = {}
+
+
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Of a dataclass, None for anything else; remembered, since a world copies its state in every step."""
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _NAMES[kind]
 
 
 def _check_array(name: str, array: np.ndarray) -> None:

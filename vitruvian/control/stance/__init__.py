@@ -1,11 +1,14 @@
 """Standing, squatting, jumping, walking on the ground's true forces.
 
-`control`   from a plan's wish to activations; `solve` muscles and ground together
-`plans`     stand, follow a motion on both feet, jump, walk
+`control`   from a plan's wish to activations; `solve` muscles and ground together; `soles` what stands
+`plans`     stand, follow a motion on both feet, jump
+`walk`      follow a motion that walks, and place the feet where they catch the body
 """
 
-from vitruvian.control.stance.control import Plan, Sensed, StanceControl, StanceGains, Wish
-from vitruvian.control.stance.plans import Follow, Jump, Walk, posture_weights, soles
+from vitruvian.control.stance.control import Plan, Sensed, StanceControl, StanceGains, Swing, Wish
+from vitruvian.control.stance.plans import Follow, Jump, posture_weights
+from vitruvian.control.stance.soles import soles, soles_of
+from vitruvian.control.stance.walk import Walk
 
 __all__ = [
     "Follow",
@@ -14,8 +17,10 @@ __all__ = [
     "Sensed",
     "StanceControl",
     "StanceGains",
+    "Swing",
     "Walk",
     "Wish",
     "posture_weights",
     "soles",
+    "soles_of",
 ]

@@ -1,4 +1,4 @@
-"""Plans of a body on its feet: stand or follow a motion on both feet, jump, walk."""
+"""Plans of a body on its feet: stand or follow a motion on both feet, jump."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vitruvian.anatomy import Body, sole_balls
+from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
-from vitruvian.control.stance.control import Sensed, Wish
+from vitruvian.control.stance.control import Sensed, Swing, Wish
+from vitruvian.control.stance.soles import soles, soles_of
 from vitruvian.couple import BodyState
-from vitruvian.skeleton import bone_poses, centre_of_mass
+from vitruvian.skeleton import centre_of_mass
 
 Array = np.ndarray
 LEGS = ("Fe", "Tfp", "Fo")
@@ -52,9 +53,9 @@ class Follow:
 @dataclass(frozen=True)
 class Jump:
     """Follow a motion that jumps. From `pushes` [s] on it pushes off with a given acceleration, until the centre of
-    mass is at `height` or the soles leave the ground. From there on nothing carries and only joints are led, which is
-    all that a body in flight can do. The time of flight is what it is: joints are led so as to be at the motion's pose
-    of `lands` [s] when the soles meet the ground, and go on from there."""
+    mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles
+    under the capture point, which is all that a body in flight can do. The time of flight is what it is: joints are led
+    so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from there."""
 
     body: Body
     motion: Motion
@@ -85,7 +86,7 @@ class Jump:
             goal = np.array([*wish.centre[:2], sensed.centre[2]])
             velocity = np.array([0.0, 0.0, sensed.velocity[2]])
             if sensed.centre[2] > self.heels:
-                front = np.array([c[1] < -0.08 * self.body.scale for _, c, _ in sole_balls(self.body)])
+                front = soles_of(self.body).front
                 wish = replace(wish, carrying=wish.carrying & front, planted=wish.planted & front)
             return replace(wish, centre=goal, centre_v=velocity, centre_a=np.array([0.0, 0.0, self.push]))
         s = self.body.skeleton
@@ -97,67 +98,33 @@ class Jump:
         weight = np.maximum(self.weight, 1.0)
         weight[:6] = 1e-4
         nothing = np.zeros(len(sensed.gap), dtype=bool)
-        return Wish(q, v, a, weight, nothing, nothing)
+        return Wish(q, v, a, weight, nothing, nothing, swing=self._soles_in_flight(sensed))
+
+    def _soles_in_flight(self, sensed: Sensed) -> Swing:
+        """Soles led under the point that they can stop the body on, c + c'/ω, as far below it as they land."""
+        s, n = self.body.skeleton, len(sensed.gap)
+        landing = self.motion.sample(self.lands)[0]
+        centre, points = centre_of_mass(s, landing), soles(self.body, landing)
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + np.array([0.0, self.back, 0.0])
+        omega = np.sqrt(np.linalg.norm(s.gravity) / centre[2])
+        place = points - np.array([*middle[:2], centre[2]]) + sensed.centre
+        place[:, :2] += sensed.velocity[:2] / omega
+        return Swing(np.ones(n, dtype=bool), place, np.tile(sensed.velocity, (n, 1)), np.tile(s.gravity, (n, 1)))
 
 
 def _on_feet(plan: Follow | Jump, time: float, state: BodyState, sensed: Sensed) -> Wish:
     s, h = plan.body.skeleton, 2e-3
     q, v, a = plan.motion.sample(time)
     before, now, after = (centre_of_mass(s, plan.motion.sample(time + x)[0])[2] for x in (-h, 0.0, h))
-    points = soles(plan.body, state.q)
+    points, feet = sensed.points, soles_of(plan.body)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     goal = np.array([middle[0], middle[1] + plan.back, now])
     rise, bend = (after - before) / (2.0 * h), (after - 2.0 * now + before) / h**2
-    bones = np.array([bone for bone, _, _ in sole_balls(plan.body)])
     carrying = sensed.gap < CARRIES
-    standing = np.isin(bones, bones[sensed.gap < NEAR])
+    standing = np.zeros(feet.n, dtype=bool)
+    for mine in feet.foot.values():
+        standing |= mine & bool((sensed.gap[mine] < NEAR).any())
     up = np.array([0.0, 0.0, 1.0])
     return Wish(
         q, v, a, plan.weight, carrying & standing, standing, goal, rise * up, bend * up, spin_weight=plan.spin_weight
     )
-
-
-def soles(body: Body, q: Array) -> Array:
-    """Lowest point of each of the soles' balls in a pose [m], shape (n_balls, 3)."""
-    s = body.skeleton
-    poses = bone_poses(s, q)
-    out = []
-    for bone, centre, radius in sole_balls(body):
-        T = poses[s.index(bone)]
-        out.append(T[:3, :3] @ centre + T[:3, 3] - (0.0, 0.0, radius))
-    return np.array(out)
-
-
-@dataclass(frozen=True)
-class Walk:
-    """Follow a motion that walks: each foot carries while its sole is down in the motion and on the ground in truth.
-
-    The centre of mass is led along the motion's, with its velocity and acceleration; legs that swing are led by their
-    joints, legs that stand mostly by what they carry."""
-
-    body: Body
-    motion: Motion
-    weight: Array
-    down: float = 0.007  # height of a sole in the motion [m] below which its foot stands
-    spin_weight: float = 0.3
-
-    def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
-        s, h = self.body.skeleton, 8e-3
-        q, v, a = self.motion.sample(time)
-        before, now, after = (centre_of_mass(s, self.motion.sample(time + x)[0]) for x in (-h, 0.0, h))
-        height = soles(self.body, q)[:, 2]
-        bones = np.array([bone for bone, _, _ in sole_balls(self.body)])
-        weight = self.weight.copy()
-        standing = np.zeros(len(bones), dtype=bool)
-        for foot in ("Fo_l", "Fo_r"):
-            mine = bones == foot
-            if height[mine].min() < self.down and sensed.gap[mine].min() < CARRIES:
-                standing |= mine & (height < self.down + CARRIES)
-            else:
-                for bone in LEGS:
-                    weight[s.v_slice(bone + foot[-2:])] = 1.0
-        carrying = standing & (sensed.gap < CARRIES)
-        return Wish(
-            q, v, a, weight, carrying, standing, now, (after - before) / (2.0 * h), (after - 2.0 * now + before) / h**2,
-            spin_weight=self.spin_weight,
-        )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vitruvian.errors import InputError
+from vitruvian.flesh.checks import number, vector, whole
 from vitruvian.flesh.lattice.cells import Lattice, open_faces
 from vitruvian.flesh.lattice.fill import CORNERS, cell_moments, fine_volumes, quadrature
 from vitruvian.flesh.lattice.fragments import label_fragments, share_nodes
@@ -43,8 +44,7 @@ def lattice_from_level_set(
     unless `warn` is False.
     """
     lower, upper = np.array(lower, float), np.array(upper, float)
-    if not 0.0 < spacing < np.inf:
-        raise InputError(f"flesh lattice: the spacing must be positive and finite, not {spacing} m")
+    number("flesh lattice", "spacing [m]", spacing, above=0.0)
     if samples < 1:
         raise InputError(f"flesh lattice: needs at least one sample per cell edge, not {samples}")
     if not np.all(np.isfinite([lower, upper])) or np.any(upper <= lower):
@@ -57,7 +57,12 @@ def lattice_from_level_set(
     phi = np.empty([len(a) for a in axes])
     for i, x in enumerate(axes[0]):  # plane by plane, so that the points of a fine body need no gigabytes
         plane = np.stack(np.meshgrid([x], axes[1], axes[2], indexing="ij"), axis=-1).reshape(-1, 3)
-        phi[i] = level_set(plane).reshape(phi.shape[1:])
+        values = np.asarray(level_set(plane), float)
+        if values.size != len(plane):
+            raise InputError(
+                f"flesh lattice: level_set gave values of shape {values.shape} for {len(plane)} points; one for each"
+            )
+        phi[i] = values.reshape(phi.shape[1:])
     lattice = lattice_from_values(phi, lower, spacing, samples=samples, solid=solid)
     single = single_share(lattice)
     if single > MOST_SINGLE and not thin:
@@ -104,6 +109,8 @@ def lattice_from_values(
     phi: np.ndarray, origin: np.ndarray, spacing: float, *, samples: int = 2, solid: LevelSet | None = None
 ) -> Lattice:
     """A lattice from a level set [m] on the nodes of the fine grid, shape (counts * samples + 1)."""
+    number("flesh lattice", "spacing [m]", spacing, above=0.0)
+    origin = vector("flesh lattice", "origin", origin)
     phi = np.ascontiguousarray(phi, float)
     if not np.all(np.isfinite(phi)):
         raise InputError("flesh lattice: the level set has values that are not finite")
@@ -169,6 +176,6 @@ def box_lattice(
     counts: tuple[int, int, int], spacing: float, origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> Lattice:
     """A block of full cells."""
-    if min(counts) < 1:
-        raise InputError(f"flesh lattice: a block of {counts} cells is empty")
-    return lattice_from_values(-np.ones(np.array(counts) + 1), np.array(origin), spacing, samples=1)
+    counts = whole("flesh lattice", "counts", counts, 1)
+    corner = vector("flesh lattice", "origin", origin)
+    return lattice_from_values(-np.ones(np.array(counts) + 1), corner, spacing, samples=1)

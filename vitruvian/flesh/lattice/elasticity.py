@@ -1,4 +1,4 @@
-"""Elasticity of lattice cells: strain at four points drawn in for bending, cut cells held by a ghost penalty.
+"""Elasticity of lattice cells: strain at four points and uneven volume for bending, cut cells held by a ghost penalty.
 
 Forces and stiffness are made many cells at a time (`forces`, `stiffness`): far faster than `PointElasticity`, which
 says the same of full cells.
@@ -7,7 +7,7 @@ says the same of full cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from vitruvian.flesh.elasticity import MaterialElasticity, element_moduli
 from vitruvian.flesh.elements import Strained
 from vitruvian.flesh.embedding import times_vectors
-from vitruvian.flesh.lattice.bending import strain_points
+from vitruvian.flesh.lattice.bending import checkerboard_blocks, spread_lost, strain_points, uneven_volume
 from vitruvian.flesh.lattice.forces import cell_forces
 from vitruvian.flesh.lattice.ghost import ghost_blocks
 from vitruvian.flesh.lattice.kernels import pressure_forces, volume_rates
@@ -40,23 +40,29 @@ class CellElasticity(MaterialElasticity):
 
     spacing: float  # [m]
     strain_points: Array  # where strain is taken, in units of the cell, shape (n, 4, 3)
-    steady: Array  # the ghost penalty: what holds the corners of cut cells, on the pattern [N/m], shape (n_blocks,)
-    ghost: csr_matrix  # the same, shape (n_nodes, n_nodes)
+    steady: Array  # what holds corners of cut cells (`ghost`) and checkerboards (`bending`) [N/m], shape (n_blocks,)
+    held: csr_matrix  # the same, shape (n_nodes, n_nodes)
 
     def forces(self, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         energy, jbar = np.empty(len(self.volume)), np.empty(len(self.volume))
         cell_forces(x, pressure, activation, self._cells(), *self._order(), self.muscles.kernel(), force, energy, jbar)
         gap, volumetric = self.volumetric(pressure, jbar)
-        held = times_vectors(self.ghost, x)
+        near = x - x[0]  # blind to where the body is: so are the springs, but for round-off
+        held = times_vectors(self.held, near)
         force -= held
-        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * x))], jbar, gap)
+        return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * near))], jbar, gap)
+
+    def propped(self, factor: float) -> CellElasticity:
+        return replace(self, steady=factor * self.steady, held=factor * self.held)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
-        cells = (self.element_nodes, *self._points, self.volume, self.moduli)
-        secant_forces(start, x, pressure, activation, cells, *self._order(), self.muscles.kernel(), force, jbar)
-        force -= times_vectors(self.ghost, 0.5 * (start + x))
+        secant_forces(start, x, pressure, activation, self.summed(), *self._order(), self.muscles.kernel(), force, jbar)
+        force -= times_vectors(self.held, 0.5 * (start - start[0] + x - x[0]))
         return Strained([], jbar, self.volumetric(pressure, jbar)[0])
+
+    def summed(self) -> tuple[Array, ...]:
+        return self.element_nodes, *self._points, self.volume, self.moduli
 
     @cached_property
     def _points(self) -> tuple[Array, Array]:
@@ -88,18 +94,20 @@ class CellElasticity(MaterialElasticity):
 def cell_elasticity(
     lattice: Lattice, materials: Sequence[Material], which: Array, muscles: MuscleFibres, pattern: Pattern
 ) -> CellElasticity:
-    shear, poisson = (
-        np.array([getattr(m, name) for m in materials])[which] for name in ("shear_modulus", "poisson_ratio")
-    )
-    ghost = ghost_blocks(lattice, shear, pattern)
+    shear = np.array([m.shear_modulus for m in materials])[which]
+    moduli = element_moduli(materials, which)
+    moduli[:, 6] = np.array([uneven_volume(m) for m in materials])[which]
+    lost = spread_lost(lattice.points)
+    moduli[:, 9] = lost / (1.0 - lost)
+    held = ghost_blocks(lattice, shear, pattern) + checkerboard_blocks(lattice, shear, pattern)
     return CellElasticity(
         element_nodes=lattice.cell_nodes,
         volume=lattice.volume,
-        moduli=element_moduli(materials, which),
+        moduli=moduli,
         muscles=muscles,
         pattern=pattern,
         spacing=lattice.spacing,
-        strain_points=strain_points(lattice.points, poisson),
-        steady=ghost,
-        ghost=block_matrix(pattern, ghost),
+        strain_points=strain_points(lattice.points),
+        steady=held,
+        held=block_matrix(pattern, held),
     )

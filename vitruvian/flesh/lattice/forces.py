@@ -2,7 +2,8 @@
 
 At each of a cell's four points, with F = Σ x_a ⊗ ∇N_a and p̂ = p + γ c (see `potential`),
 
-    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + p̂ cof F  (+ corotated tissue and fibres),      f_a = −Σ_q w P ∇N_a.
+    P = 2 (μ10 + μ01 I1) F − 2 μ01 F FᵀF + [p̂ + e (p̂ + p0) + ζ (J − J̃)] cof F  (+ other tissue, fibres)
+    f_a = −Σ_q w [P − e (p̂ + p0) cof F̄] ∇N_a,  F̄ the mean of F.
 
 ∇N needs no corners: its x-component is a blend of the four edges along x, and so are the others, so F comes from the
 differences along the cell's twelve edges and forces go back to them. `LANES` cells lie side by side in one buffer, as
@@ -15,6 +16,7 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.fibre import fibre_tension
+from vitruvian.flesh.point import add_venant_stress
 from vitruvian.flesh.rotation import signed_svd
 
 LANES = 16  # cells side by side: two vector registers of float64
@@ -24,8 +26,11 @@ POINT = 24  # strain points, 3 for each
 EDGE = 36  # differences along edges over h, then forces: 12 for each direction, 3 for each edge
 F = 72  # deformation gradients, 9 for each point
 P = 108  # stress times weight, likewise
-MU10, MU01, HAT, WEIGHT, ENERGY, RATIO = 144, 145, 146, 147, 148, 149
-ROWS = 150
+MU10, MU01, HAT, WEIGHT, ENERGY, RATIO, ZETA = 144, 145, 146, 147, 148, 149, 150
+EACH = 151  # J of each point
+MIDDLE = 155  # mean of F
+AT_MIDDLE, BESIDE = 164, 165  # J of it, and the pressure on it
+ROWS = 166
 
 
 @njit(cache=True, parallel=True)
@@ -50,19 +55,25 @@ def cell_forces(x, pressure, activation, cells, colours, blocks, order, fibres, 
                         for i in range(3):
                             z[(POINT + 3 * q + i) * LANES + l] = points[c, q, i]
                     z[MU10 * LANES + l], z[MU01 * LANES + l] = moduli[c, 0], moduli[c, 1]
-                    z[WEIGHT * LANES + l] = 0.25 * volume[c]
+                    z[WEIGHT * LANES + l], z[ZETA * LANES + l] = 0.25 * volume[c], moduli[c, 6]
                 take_edges(z)
                 deform(z)
                 for l in range(n):
                     c = order[base + l]
-                    jbar[c] = mean = z[RATIO * LANES + l]
-                    kappa, p0, gamma = moduli[c, 3], moduli[c, 4], moduli[c, 5]
-                    z[HAT * LANES + l] = pressure[c] + gamma * (mean - 1.0 - (pressure[c] + p0) / kappa)
+                    kappa, p0, gamma, drawn = moduli[c, 3], moduli[c, 4], moduli[c, 5], moduli[c, 9]
+                    more = drawn * (z[RATIO * LANES + l] - z[AT_MIDDLE * LANES + l])
+                    jbar[c] = z[RATIO * LANES + l] + more
+                    hat = pressure[c] + gamma * (jbar[c] - 1.0 - (pressure[c] + p0) / kappa)
+                    z[HAT * LANES + l] = hat + drawn * (hat + p0)
+                    z[BESIDE * LANES + l] = -drawn * (hat + p0)
+                    z[ENERGY * LANES + l] = volume[c] * p0 * more
                 stress(z)
                 for l in range(n):
                     c = order[base + l]
                     if moduli[c, 2] > 0.0:
                         add_corotated(z, l, moduli[c, 2], work)
+                    if moduli[c, 7] > 0.0:
+                        add_venant(z, l, moduli[c, 7], moduli[c, 8])
                     if offset[c + 1] > offset[c]:
                         add_fibres(z, l, c, activation, fibres)
                 push_edges(z)
@@ -90,6 +101,20 @@ def add_corotated(z, l, mu, work):
                 at = 9 * q + 3 * i + j
                 z[(P + at) * LANES + l] += 2.0 * weight * mu * (z[(F + at) * LANES + l] - turn)
             z[ENERGY * LANES + l] += weight * mu * (s[i] - 1.0) ** 2
+
+
+@njit(cache=True)
+def add_venant(z, l, mu, lam):
+    """St. Venant–Kirchhoff energy and stress at all points of lane l."""
+    weight = z[WEIGHT * LANES + l]
+    f, stress = np.empty(9), np.empty(9)
+    for q in range(4):
+        for i in range(9):
+            f[i] = z[(F + 9 * q + i) * LANES + l]
+            stress[i] = 0.0
+        z[ENERGY * LANES + l] += weight * add_venant_stress(f, mu, lam, stress)
+        for i in range(9):
+            z[(P + 9 * q + i) * LANES + l] += weight * stress[i]
 
 
 @njit(cache=True)
@@ -173,15 +198,15 @@ def ratio(z, q):
         f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
         f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
         j = f0 * (f4 * f8 - f5 * f7) + f1 * (f5 * f6 - f3 * f8) + f2 * (f3 * f7 - f4 * f6)
+        z[(EACH + q) * LANES + l] = j
         z[RATIO * LANES + l] += 0.25 * j
 
 
 @njit(cache=True)
 def deform(z):
-    """F at the four points and the mean J."""
+    """F at the four points, its mean, and J of all of them."""
     for l in range(LANES):
         z[RATIO * LANES + l] = 0.0
-        z[ENERGY * LANES + l] = 0.0
     gradient_row(z, 0, 0)
     gradient_row(z, 0, 1)
     gradient_row(z, 0, 2)
@@ -198,6 +223,42 @@ def deform(z):
     ratio(z, 1)
     ratio(z, 2)
     ratio(z, 3)
+    for i in range(9 * LANES):
+        here = z[F * LANES + i] + z[(F + 9) * LANES + i] + z[(F + 18) * LANES + i] + z[(F + 27) * LANES + i]
+        z[MIDDLE * LANES + i] = 0.25 * here
+    for l in range(LANES):
+        at = MIDDLE * LANES + l
+        f0, f1, f2 = z[at], z[at + LANES], z[at + 2 * LANES]
+        f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
+        f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
+        j = f0 * (f4 * f8 - f5 * f7) + f1 * (f5 * f6 - f3 * f8) + f2 * (f3 * f7 - f4 * f6)
+        z[AT_MIDDLE * LANES + l] = j
+
+
+@njit(cache=True)
+def middle_stress(z):
+    """The pressure on the mean of F goes to all points."""
+    for l in range(LANES):
+        at = MIDDLE * LANES + l
+        f0, f1, f2 = z[at], z[at + LANES], z[at + 2 * LANES]
+        f3, f4, f5 = z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES]
+        f6, f7, f8 = z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES]
+        p = z[WEIGHT * LANES + l] * z[BESIDE * LANES + l]
+        z[at] = p * (f4 * f8 - f5 * f7)
+        z[at + LANES] = p * (f5 * f6 - f3 * f8)
+        z[at + 2 * LANES] = p * (f3 * f7 - f4 * f6)
+        z[at + 3 * LANES] = p * (f2 * f7 - f1 * f8)
+        z[at + 4 * LANES] = p * (f0 * f8 - f2 * f6)
+        z[at + 5 * LANES] = p * (f1 * f6 - f0 * f7)
+        z[at + 6 * LANES] = p * (f1 * f5 - f2 * f4)
+        z[at + 7 * LANES] = p * (f2 * f3 - f0 * f5)
+        z[at + 8 * LANES] = p * (f0 * f4 - f1 * f3)
+    for i in range(9 * LANES):
+        here = z[MIDDLE * LANES + i]
+        z[P * LANES + i] += here
+        z[(P + 9) * LANES + i] += here
+        z[(P + 18) * LANES + i] += here
+        z[(P + 27) * LANES + i] += here
 
 
 @njit(inline="always")
@@ -213,8 +274,11 @@ def point_stress(z, q):
         i1 = c00 + c11 + c22
         cc = c00 * c00 + c11 * c11 + c22 * c22 + 2.0 * (c01 * c01 + c02 * c02 + c12 * c12)
         weight, mu10, mu01 = z[WEIGHT * LANES + l], z[MU10 * LANES + l], z[MU01 * LANES + l]
-        z[ENERGY * LANES + l] += weight * (mu10 * (i1 - 3.0) + mu01 * (0.5 * (i1 * i1 - cc) - 3.0))
-        k, m, p = 2.0 * weight * (mu10 + mu01 * i1), 2.0 * weight * mu01, weight * z[HAT * LANES + l]
+        away, zeta = z[(EACH + q) * LANES + l] - z[RATIO * LANES + l], z[ZETA * LANES + l]
+        stored = mu10 * (i1 - 3.0) + mu01 * (0.5 * (i1 * i1 - cc) - 3.0) + 0.5 * zeta * away * away
+        z[ENERGY * LANES + l] += weight * stored
+        k, m = 2.0 * weight * (mu10 + mu01 * i1), 2.0 * weight * mu01
+        p = weight * (z[HAT * LANES + l] + zeta * away)
         at = (P + 9 * q) * LANES + l
         z[at] = k * f0 - m * (f0 * c00 + f1 * c01 + f2 * c02) + p * (f4 * f8 - f5 * f7)
         z[at + LANES] = k * f1 - m * (f0 * c01 + f1 * c11 + f2 * c12) + p * (f5 * f6 - f3 * f8)
@@ -233,6 +297,7 @@ def stress(z):
     point_stress(z, 1)
     point_stress(z, 2)
     point_stress(z, 3)
+    middle_stress(z)
 
 
 @njit(inline="always")

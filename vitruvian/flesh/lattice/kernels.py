@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.flesh.point import cofactor_of, deformation
+from vitruvian.flesh.point import add_ratio_slope, cofactor_of, deformation
 
 
 @njit(cache=True)
@@ -27,43 +27,48 @@ def shape_gradients(px, py, pz, h, out):
 @njit(cache=True, parallel=True)
 def volume_rates(x, dx, cells, rate):
     """Change of each cell's mean J under node displacements dx: g · dx into rate (n_cells,)."""
-    nodes_of, points, _, _, h = cells
+    nodes_of = cells[0]
     for chunk in prange((len(nodes_of) + 255) // 256):
-        grads = np.empty((8, 3))
-        f, cof, df = np.empty(9), np.empty(9), np.empty(9)
+        g, room, grads = np.empty(24), np.empty((2, 9)), np.empty((2, 8, 3))
         for c in range(256 * chunk, min(256 * chunk + 256, len(nodes_of))):
-            total = 0.0
-            for q in range(4):
-                shape_gradients(points[c, q, 0], points[c, q, 1], points[c, q, 2], h, grads)
-                deformation(x, nodes_of[c], grads, f)
-                deformation(dx, nodes_of[c], grads, df)
-                cofactor_of(f, cof)
-                for i in range(9):
-                    total += cof[i] * df[i]
-            rate[c] = 0.25 * total
+            volume_slope(x, cells, c, grads, room, g)
+            rate[c] = 0.0
+            for a in range(8):
+                for i in range(3):
+                    rate[c] += g[3 * a + i] * dx[nodes_of[c, a], i]
+
+
+@njit(cache=True)
+def volume_slope(x, cells, c, grads, room, g):
+    """g = ∂J̄/∂x of one cell into g (24,); grads (2, 8, 3), room (2, 9): room."""
+    nodes_of, points, _, moduli, h = cells
+    drawn, here, between, f, cof = moduli[c, 9], grads[0], grads[1], room[0], room[1]
+    g[:] = 0.0
+    between[:] = 0.0
+    for q in range(4):
+        shape_gradients(points[c, q, 0], points[c, q, 1], points[c, q, 2], h, here)
+        between += 0.25 * here
+        deformation(x, nodes_of[c], here, f)
+        cofactor_of(f, cof)
+        add_ratio_slope(0.25 * (1.0 + drawn), cof, here, g)
+    deformation(x, nodes_of[c], between, f)
+    cofactor_of(f, cof)
+    add_ratio_slope(-drawn, cof, between, g)
 
 
 @njit(cache=True, parallel=True)
 def pressure_forces(x, change, cells, colours, blocks, order, force):
     """Nodal forces V g s [N] of a change s [Pa] of each cell's pressure, added to `force`."""
-    nodes_of, points, volume, _, h = cells
+    nodes_of, volume = cells[0], cells[2]
     for colour in range(len(colours) - 1):
         for block in prange(colours[colour], colours[colour + 1]):
-            grads = np.empty((8, 3))
-            f, cof = np.empty(9), np.empty(9)
+            g, room, grads = np.empty(24), np.empty((2, 9)), np.empty((2, 8, 3))
             for place in range(blocks[block], blocks[block + 1]):
                 c = order[place]
-                w = 0.25 * volume[c] * change[c]
-                for q in range(4):
-                    shape_gradients(points[c, q, 0], points[c, q, 1], points[c, q, 2], h, grads)
-                    deformation(x, nodes_of[c], grads, f)
-                    cofactor_of(f, cof)
-                    for a in range(8):
-                        n = nodes_of[c, a]
-                        for i in range(3):
-                            force[n, i] += w * (
-                                cof[3 * i] * grads[a, 0] + cof[3 * i + 1] * grads[a, 1] + cof[3 * i + 2] * grads[a, 2]
-                            )
+                volume_slope(x, cells, c, grads, room, g)
+                for a in range(8):
+                    for i in range(3):
+                        force[nodes_of[c, a], i] += volume[c] * change[c] * g[3 * a + i]
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""What the browser's scene wants of a part: a name, bytes of colour, and triangles that it will shade well."""
+"""Triangles that a browser shades well: doubled along sharp edges, turned outwards where they close."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from vitruvian.view import normals
-from vitruvian.world import Colour
 
 Array = np.ndarray
 
@@ -47,19 +46,3 @@ def siding(vertices: Array, faces: Array) -> tuple[Array, dict[str, Any]]:
     a, b, c = (np.asarray(vertices, dtype=float)[faces[:, k]] for k in range(3))
     outwards = float(np.einsum("ij,ij->", a, np.cross(b, c))) > 0.0
     return (faces if outwards else np.ascontiguousarray(faces[:, ::-1])), {"side": "front"}
-
-
-def bytes_of(colour: Colour) -> tuple[int, int, int]:
-    """sRGB bytes of a colour in 0..1."""
-    r, g, b = (round(255.0 * min(max(c, 0.0), 1.0)) for c in colour)
-    return r, g, b
-
-
-def opacity_of(opacity: float) -> float | None:
-    """What the browser wants: None for a solid."""
-    return None if opacity >= 0.999 else float(max(opacity, 0.0))
-
-
-def plain(name: str) -> str:
-    """A name without the scene graph's separator."""
-    return name.replace("/", "-") or "world"

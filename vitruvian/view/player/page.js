@@ -1,0 +1,559 @@
+// The page: time, cameras, choices. A frame is fetched whole, unpacked whole, and drawn in one go.
+"use strict";
+
+const $ = id => document.getElementById(id);
+const FIELD = 28 * Math.PI / 180, BOB = 0.3, AHEAD = 12, KEPT = 240;
+const SECOND = [0.25, 0.50, 0.75]; // the colour of a second recording laid over the first
+
+class Page {
+  constructor() {
+    this.canvas = $("scene");
+    this.actors = []; this.sources = []; this.frames = new Map(); this.asked = new Map();
+    this.index = 0; this.playing = false; this.speed = 1; this.live = null; this.dirty = true;
+    this.orbit = { target: [0, 0, 0], yaw: 0, pitch: 0, distance: 3, follow: -1 };
+    this.chosen = null; this.hidden = new Set(); this.only = null; this.opacities = {}; this.off = new Set(); this.plain = new Set();
+    this.arrowsOn = false; this.charts = []; this.own = []; this.ground = true; this.shown = -1;
+  }
+  async begin() {
+    try {
+      this.held = document.querySelectorAll("script[id^=recording-]").length;
+      const state = this.held ? { frames: Array(this.held), live: null } : await this.state();
+      this.painter = new Painter(this.canvas);
+      for (let r = 0; r < state.frames.length; r++) this.sources.push(await new (this.held ? Held : Served)(r).load());
+      this.live = state.live;
+      this.actors = this.sources.map(source => this.painter.take(source.stage));
+      this.setTimes();
+      this.build();
+      if (this.actors.length > 1) this.arrange("beside");
+      const kept = new URLSearchParams(location.hash.slice(1));
+      this.canvas.setAttribute("data-frames", this.time.length);
+      this.index = this.nearest(kept.has("t") ? +kept.get("t") : this.time[0] ?? 0);
+      if (this.live) { await this.fetchLive(); } else if (this.time.length) this.put(this.index, await this.fetch(this.index));
+      const cameras = this.stage.cameras;
+      this.go(cameras.find(c => c.name === kept.get("view")) || cameras[0]);
+      const seen = (kept.get("from") || "").split("_").map(Number);
+      if (seen.length === 6 && seen.every(isFinite) && seen[5] > 0) Object.assign(this.orbit, { target: seen.slice(0, 3), yaw: seen[3], pitch: seen[4], distance: seen[5] });
+      $("notice").textContent = this.time.length || this.live ? "" : "no frames yet";
+      await this.loadSignals();
+      requestAnimationFrame(now => this.tick(now));
+      if (!this.held) setInterval(() => this.poll(), 300);
+    } catch (error) { $("notice").textContent = String(error.message || error); throw error; }
+  }
+  get stage() { return this.sources[0].stage; }
+  async state() { return (await fetch("/state", { cache: "no-store" })).json(); }
+  setTimes() { // one time line: that of the recording which lasts longest
+    const all = this.sources.map(s => s.stage.time);
+    this.time = all.reduce((a, b) => (b.length && b[b.length - 1] - b[0] > (a.length ? a[a.length - 1] - a[0] : -1) ? b : a), []);
+    $("slider").max = Math.max(this.time.length - 1, 0);
+  }
+  nearest(t, time = this.time) {
+    let low = 0, high = time.length - 1;
+    while (low < high) { const m = (low + high) >> 1; time[m] < t - 1e-9 ? low = m + 1 : high = m; }
+    return low > 0 && t - time[low - 1] < time[low] - t ? low - 1 : low;
+  }
+  // Frames: fetched ahead, kept for a while. `fetch` gives one frame of every recording, all at the same time.
+  fetch(i) {
+    if (this.frames.has(i)) return Promise.resolve(this.frames.get(i));
+    if (this.asked.has(i)) return this.asked.get(i);
+    const t = this.time[i];
+    const all = Promise.all(this.sources.map(s => s.stage.time.length ? s.frame(this.nearest(t, s.stage.time)) : null)).then(frames => {
+      this.asked.delete(i); this.frames.set(i, frames);
+      while (this.frames.size > KEPT) this.frames.delete(this.frames.keys().next().value);
+      return frames;
+    }, error => { this.asked.delete(i); throw error; });
+    this.asked.set(i, all);
+    return all;
+  }
+  put(i, frames) {
+    this.actors.forEach((actor, r) => { if (frames[r]) this.painter.show(actor, frames[r], this); });
+    this.shown = i; this.dirty = true;
+  }
+  async want(i) {
+    this.index = Math.min(Math.max(i, 0), this.time.length - 1);
+    if (this.index === this.shown || this.time.length === 0) return;
+    if (this.frames.has(this.index)) return this.put(this.index, this.frames.get(this.index));
+    const i0 = this.index, frames = await this.fetch(i0);
+    if (this.index === i0 || !this.playing) this.put(i0, frames);
+  }
+  seek(i) { this.began = null; this.want(i).catch(() => 0); this.remember(); }
+  toggle(on = !this.playing) {
+    if (this.live) { fetch("/pause", { method: "POST" }).then(() => this.poll()); return; }
+    this.playing = on && this.time.length > 1;
+    if (this.playing && this.index >= this.time.length - 1) this.index = 0;
+    this.began = null;
+    $("play").textContent = this.playing ? "⏸" : "▶";
+    this.remember();
+  }
+  remember() { // a reloaded page comes back to where it was
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
+      if (!this.live && this.time.length) {
+        const o = this.orbit, seen = [...o.target, o.yaw, o.pitch, o.distance].map(x => +x.toPrecision(8)).join("_");
+        history.replaceState(null, "", `#t=${(this.time[this.index] || 0).toFixed(4)}&view=${encodeURIComponent(this.view || "")}&from=${seen}`);
+      }
+    }, 150);
+  }
+  tick(now) {
+    if (this.playing && this.time.length > 1) {
+      if (!this.began) this.began = { clock: now, time: this.time[Math.max(this.shown, 0)] };
+      let t = this.began.time + (now - this.began.clock) / 1000 * this.speed;
+      const end = this.time[this.time.length - 1];
+      if (t > end) {
+        if ($("loop").checked) { t = this.time[0]; this.began = { clock: now, time: t }; } else { this.toggle(false); t = end; }
+      }
+      const i = this.nearest(t);
+      // Whatever is late is left out: the next frame that is there as a whole is shown, never a part of one.
+      for (let k = 0; k < AHEAD && this.asked.size < 6; k++) {
+        const next = (i + k) % this.time.length;
+        if (!this.frames.has(next) && !this.asked.has(next)) this.fetch(next).catch(() => 0);
+      }
+      this.index = i;
+      for (let k = i; k > this.shown || (k === i && k !== this.shown); k--) if (this.frames.has(k)) { this.put(k, this.frames.get(k)); break; }
+    }
+    if (this.dirty) { this.dirty = false; this.draw(); }
+    requestAnimationFrame(t => this.tick(t));
+  }
+  draw() {
+    if (!this.actors.some(a => a.frame)) return;
+    this.painter.draw(this.actors.filter(a => a.frame), this.camera(), this);
+    const t = this.live ? this.live.time ?? 0 : this.time[this.shown] ?? 0;
+    $("clock").textContent = `t = ${t.toFixed(3)} s`;
+    $("note").textContent = this.live ? (this.live.paused ? "held" : "running") : this.time.length > 1 ? `frame ${this.shown + 1} of ${this.time.length}` : "";
+    if (!this.live) $("slider").value = this.shown;
+    for (const chart of [...this.charts, ...this.own]) { chart.chart.draw(t); chart.tell(t); }
+    this.tellChosen();
+    this.canvas.setAttribute("data-shown", this.shown);
+  }
+  async poll() {
+    if (this.polling) return;
+    this.polling = true;
+    try {
+      const state = await this.state();
+      if (this.live && !state.live) { // the run has ended: this is its recording from now on
+        this.live = null;
+        this.sources[0].stage.time = await this.sources[0].times();
+        this.frames.clear(); this.setTimes(); this.shown = -1;
+        $("play").textContent = "▶"; $("bar").classList.remove("live"); $("slider").disabled = false;
+        await this.want(this.time.length - 1);
+        await this.loadSignals();
+      } else if (state.live) {
+        const news = !this.live || this.live.count !== state.live.count;
+        this.live = state.live;
+        $("play").textContent = state.live.paused ? "▶" : "⏸"; $("slider").disabled = true;
+        if (news) { await this.fetchLive(); if (this.live.count % 8 < 4) await this.loadSignals(); }
+        this.dirty = true;
+      } else for (let r = 0; r < this.sources.length; r++)
+        if (state.frames[r] > this.sources[r].stage.time.length) {
+          this.sources[r].stage.time = await this.sources[r].times();
+          this.setTimes(); await this.loadSignals(); this.dirty = true;
+          if (this.shown < 0) this.seek(0);
+        }
+    } catch (_) { $("note").textContent = "the server is gone"; } finally { this.polling = false; }
+  }
+  async fetchLive() {
+    const answer = await fetch("/live", { cache: "no-store" });
+    if (!answer.ok) return;
+    const [time, packed] = unpack(await answer.arrayBuffer());
+    this.live.time = new Float64Array(time)[0];
+    this.put(0, [openFrame(this.stage, unpack(packed))]);
+  }
+  // Cameras
+  follow() { // how far the followed body has gone
+    const i = this.orbit.follow, actor = this.actors[0];
+    if (i < 0 || !actor.frame || !this.stage.first[i]) return [0, 0, 0];
+    const d = [0, 1, 2].map(c => actor.frame.poses[7 * i + c] - this.stage.first[i][c]);
+    d[2] -= Math.min(Math.max(d[2], -BOB), BOB);
+    return d;
+  }
+  camera() {
+    const o = this.orbit, shift = this.follow(), target = o.target.map((x, c) => x + shift[c]);
+    const back = [Math.cos(o.pitch) * Math.cos(o.yaw), Math.cos(o.pitch) * Math.sin(o.yaw), Math.sin(o.pitch)];
+    const right = [-Math.sin(o.yaw), Math.cos(o.yaw), 0];
+    const up = [back[1] * right[2] - back[2] * right[1], back[2] * right[0] - back[0] * right[2], back[0] * right[1] - back[1] * right[0]];
+    const eye = target.map((x, c) => x + o.distance * back[c]), aspect = this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1);
+    const tanY = Math.tan(FIELD / 2), near = Math.max(0.01 * o.distance, 1e-4), far = 60 * o.distance + 40 * this.stage.reach;
+    const view = M4.product(M4.perspective(tanY, aspect, near, far), M4.look(eye, right, up, back));
+    const key = [0, 1, 2].map(c => 0.55 * back[c] - 0.45 * right[c] + (c === 2 ? 0.95 : 0));
+    if (key[2] < 0.3) key[2] = 0.3;
+    const l = Math.hypot(...key);
+    return { view, eye, target, right, up, back, tanY, aspect, distance: o.distance, key: key.map(x => x / l) };
+  }
+  go(camera) { // to a camera of the scene, as far back as it takes to see everything that moves
+    const d = [0, 1, 2].map(c => camera.eye[c] - camera.target[c]), l = Math.hypot(...d) || 1;
+    this.view = camera.name;
+    this.orbit = { target: [...camera.target], yaw: Math.hypot(d[0], d[1]) > 1e-3 * l ? Math.atan2(d[1], d[0]) : -Math.PI / 2, pitch: Math.asin(Math.min(Math.max(d[2] / l, -0.9999), 0.9999)), distance: l, follow: camera.follow };
+    const corners = this.corners(this.actors.length > 1);
+    for (let k = 0; k < 60 && corners.length && !this.fits(corners); k++) this.orbit.distance *= 1.04;
+    for (const button of $("cameras").children) button.classList.toggle("on", button.textContent === camera.name);
+    this.dirty = true; this.remember();
+  }
+  corners(all) { // of the boxes of all that moves now, water and walls aside
+    const out = [];
+    for (const actor of this.actors) {
+      if (!actor.frame) continue;
+      const shift = actor.shift || [0, 0, 0];
+      const add = (box, m) => { for (let k = 0; k < 8; k++) { const p = [0, 1, 2].map(c => (k >> c & 1 ? box.high : box.low)[c]); out.push(m ? [0, 1, 2].map(c => m[c] * p[0] + m[4 + c] * p[1] + m[8 + c] * p[2] + m[12 + c]) : p.map((x, c) => x + shift[c])); } };
+      actor.stage.meshes.forEach(mesh => { if (mesh.body >= 0) add(mesh.box, M4.pose(actor.frame.poses, mesh.body, shift)); });
+      actor.stage.surfaces.forEach((s, k) => { if (s.layer !== "water" && s.layer !== "spray" && actor.frame.surfaces[k].vertices.length) add(boxOf(actor.frame.surfaces[k].vertices)); });
+      actor.stage.lines.forEach((s, k) => { if (s.muscle && actor.frame.lines[k].points.length) add(boxOf(actor.frame.lines[k].points)); });
+    }
+    return out;
+  }
+  fits(corners) {
+    const c = this.camera(), bar = 60 / Math.max(this.canvas.clientHeight, 200);
+    const room = { x: 0.96 * c.tanY * c.aspect, up: (0.98 - bar) * c.tanY, down: (0.98 - 1.6 * bar) * c.tanY };
+    return corners.every(p => {
+      const d = p.map((x, k) => x - c.eye[k]), dot = a => a[0] * d[0] + a[1] * d[1] + a[2] * d[2], z = -dot(c.back);
+      if (z <= 0) return false;
+      const y = dot(c.up) / z;
+      return Math.abs(dot(c.right) / z) <= room.x && y <= room.up && -y <= room.down;
+    });
+  }
+  // What the painter asks
+  opacity(actor, layer) { return this.off.has(layer) ? 0 : this.opacities[layer] ?? 1; }
+  byValue(part) { return !this.plain.has(`${part.layer}: ${part.value}`) && !(this.mode === "over" && this.actors.length > 1); }
+  group(kind, actor, k, i) { return kind === "line" ? base(actor.stage.lines[k].names[i]) : actor.stage.bodies[k]; }
+  visible(key) { return this.only ? this.only.has(key) : !this.hidden.has(key); }
+  meshShown(actor, k) { const b = actor.stage.meshes[k].body; return b < 0 ? !this.only : this.visible(`body ${actor.stage.bodies[b]}`); }
+  partShown() { return !this.only; }
+  lineShown(actor, k, i) { return this.visible(`line ${base(actor.stage.lines[k].names[i])}`); }
+  picked(actor, kind, i) { const c = this.chosen; return !!c && c.kind === kind && c.actor === actor && c.i === i; }
+  lineColour(actor, k, i) {
+    const lines = actor.stage.lines[k], c = this.chosen, values = actor.frame.lines[k].values;
+    if (c && c.kind === "line" && c.actor === actor && c.k === k && c.i === i) return [1.0, 0.78, 0.15];
+    if (actor.tint) return actor.tint;
+    if (!values || !this.byValue(lines)) return lines.colour;
+    if (values[i] === 65535) return [0.5, 0.5, 0.5];
+    const u = values[i] / 65534 * 15, a = Math.min(Math.floor(u), 14), f = u - a;
+    return lines.map[a].map((x, ch) => x + f * (lines.map[a + 1][ch] - x));
+  }
+  arrows(painter, actors) { // forces that the recording holds as vectors, at the middle of the bones
+    if (!this.arrowsOn || !this.signals) return;
+    const actor = actors[0], s = this.signals[0], t = this.live ? this.live.time : this.time[this.shown];
+    actor.stage.signals.forEach((signal, k) => {
+      if (signal.unit !== "N" || signal.components.join() !== "x,y,z" || !s.time.length) return;
+      const i = this.nearest(t, s.time), f = [0, 1, 2].map(c => s.series[k][3 * i + c]);
+      let most = 1e-9;
+      for (let j = 0; j < s.time.length; j++) most = Math.max(most, Math.hypot(s.series[k][3 * j], s.series[k][3 * j + 1], s.series[k][3 * j + 2]) || 0);
+      const n = Math.max(actor.stage.bodies.length, 1), at = [0, 0, 0];
+      for (let b = 0; b < actor.stage.bodies.length; b++) for (let c = 0; c < 3; c++) at[c] += actor.frame.poses[7 * b + c] / n;
+      painter.gl.disable(painter.gl.DEPTH_TEST);
+      painter.arrow(at, at.map((x, c) => x + 0.6 * this.stage.reach * f[c] / most), 0.012 * this.stage.reach, k % 2 ? [0.15, 0.45, 0.75] : [0.75, 0.20, 0.15]);
+      painter.gl.enable(painter.gl.DEPTH_TEST);
+    });
+  }
+  arrange(mode) { // two recordings: side by side, or one over the other
+    this.mode = mode;
+    const [a, b] = this.actors;
+    const wide = Math.min(Math.max(a.stage.high[0] - a.stage.low[0], b.stage.high[0] - b.stage.low[0]) * 1.15, 4 * a.stage.reach);
+    b.shift = mode === "beside" ? [wide, 0, 0] : [0, 0, 0];
+    b.tint = mode === "over" ? SECOND : null;
+    $("beside").classList.toggle("on", mode === "beside"); $("over").classList.toggle("on", mode === "over");
+    if (this.shown >= 0) { this.restyle(); this.go(this.stage.cameras.find(c => c.name === this.view) || this.stage.cameras[0]); }
+  }
+  restyle() { for (const actor of this.actors) this.painter.restyle(actor, this); this.dirty = true; }
+  // Choosing
+  pick(x, y) {
+    const c = this.camera(), w = this.canvas.clientWidth, h = this.canvas.clientHeight;
+    const sx = (2 * x / w - 1) * c.tanY * c.aspect, sy = (1 - 2 * y / h) * c.tanY;
+    const ray = [0, 1, 2].map(k => c.right[k] * sx + c.up[k] * sy - c.back[k]), l = Math.hypot(...ray), dir = ray.map(v => v / l);
+    let best = { z: Infinity };
+    for (const actor of this.actors) {
+      if (!actor.frame) continue;
+      const shift = actor.shift || [0, 0, 0], eye = c.eye.map((v, k) => v - shift[k]), slack = 4 * c.tanY * c.distance / h;
+      actor.stage.lines.forEach((lines, k) => {
+        if (this.opacity(actor, lines.layer) === 0) return;
+        const p = actor.frame.lines[k].points;
+        for (let i = 0; i < lines.radius.length; i++) {
+          if (!this.lineShown(actor, k, i)) continue;
+          for (let j = lines.offsets[i]; j < lines.offsets[i + 1] - 1; j++) {
+            const hit = nearLine(eye, dir, p, 3 * j);
+            if (hit.gap < lines.radius[i] + slack && hit.z > 0 && hit.z < best.z) best = { z: hit.z, kind: "line", actor, k, i };
+          }
+        }
+      });
+      actor.stage.meshes.forEach((mesh, k) => {
+        if (mesh.body < 0 || this.opacity(actor, mesh.layer) * mesh.opacity < 0.2 || !this.meshShown(actor, k)) return;
+        const m = M4.pose(actor.frame.poses, mesh.body, [0, 0, 0]), d = eye.map((v, q) => v - m[12 + q]);
+        const turn = v => [0, 1, 2].map(q => m[4 * q] * v[0] + m[4 * q + 1] * v[1] + m[4 * q + 2] * v[2]);
+        const z = hitMesh(turn(d), turn(dir), mesh);
+        if (z < best.z) best = { z, kind: "body", actor, i: mesh.body, k: mesh.body };
+      });
+    }
+    this.choose(best.kind ? best : null);
+  }
+  async choose(thing) {
+    this.chosen = thing; this.own = []; $("chosen-charts").replaceChildren();
+    $("chosen").hidden = !thing;
+    this.restyle();
+    if (!thing) return;
+    const { actor, kind, k, i } = thing, source = this.sources[this.actors.indexOf(actor)];
+    thing.name = kind === "line" ? actor.stage.lines[k].names[i] : actor.stage.bodies[i];
+    $("chosen-name").textContent = thing.name;
+    this.tellChosen();
+    if (innerWidth <= 900) { document.body.classList.remove("folded"); $("panel").scrollTop = 0; }
+    if (this.live || this.time.length < 2) return;
+    if (kind === "line") {
+      const [time, value, length] = await source.line(k, i), lines = actor.stage.lines[k];
+      if (this.chosen !== thing) return;
+      if (lines.value) this.ownChart(`${lines.value}${unit(lines.unit)}`, time, [{ name: "", values: value }]);
+      this.ownChart("length [m]", time, [{ name: "", values: length }]);
+      actor.stage.signals.forEach((signal, s) => { // signals that name this muscle, such as its force
+        const c = signal.components.indexOf(thing.name);
+        if (c < 0 || !this.signals) return;
+        const n = signal.components.length, all = this.signals[this.actors.indexOf(actor)];
+        this.ownChart(`${signal.title}${unit(signal.unit)}`, all.time, [{ name: "", values: all.time.map ? Array.from(all.time, (_, r) => all.series[s][r * n + c]) : [] }]);
+      });
+    } else {
+      const [time, x, y, z] = await source.body(i);
+      if (this.chosen !== thing) return;
+      this.ownChart("position [m]", time, [{ name: "x", values: x }, { name: "y", values: y }, { name: "z", values: z }]);
+      const v = Array.from(time, (_, r) => { const a = Math.max(r - 1, 0), b = Math.min(r + 1, time.length - 1); return b > a ? Math.hypot(x[b] - x[a], y[b] - y[a], z[b] - z[a]) / (time[b] - time[a]) : 0; });
+      this.ownChart("speed [m/s]", time, [{ name: "", values: v }]);
+    }
+    this.dirty = true;
+  }
+  ownChart(title, time, curves) { this.own.push(this.addChart($("chosen-charts"), title, time, curves)); }
+  tellChosen() {
+    const c = this.chosen;
+    if (!c || !c.actor.frame) return;
+    const facts = [];
+    if (c.kind === "line") {
+      const lines = c.actor.stage.lines[c.k], now = c.actor.frame.lines[c.k];
+      facts.push(["kind", lines.muscle ? "muscle" : lines.layer], ["group", base(c.name)]);
+      if (now.values) facts.push([lines.value, `${short(valueOf(lines, now.values[c.i]))} ${lines.unit}`]);
+      facts.push(["length", `${short(1000 * lengthOf(lines, now.points, c.i))} mm`], ["radius", `${short(1000 * lines.radius[c.i])} mm`]);
+    } else {
+      const p = c.actor.frame.poses, i = 7 * c.i;
+      facts.push(["kind", "bone or body"], ["position", `${short(p[i])}, ${short(p[i + 1])}, ${short(p[i + 2])} m`]);
+      facts.push(["turned by", `${short(2 * Math.acos(Math.min(1, Math.abs(p[i + 3]))) * 180 / Math.PI)}° from its rest axes`]);
+    }
+    $("chosen-facts").replaceChildren(...facts.flat().map(text => Object.assign(document.createElement("span"), { textContent: text })));
+  }
+  keyOf(c) { return c.kind === "line" ? `line ${base(c.name)}` : `body ${c.name}`; }
+  hide() { if (this.chosen) { this.hidden.add(this.keyOf(this.chosen)); this.only?.delete(this.keyOf(this.chosen)); this.choose(null); } }
+  alone() { if (this.chosen) { this.only = new Set([this.keyOf(this.chosen)]); this.restyle(); } }
+  all() { this.only = null; this.hidden.clear(); this.restyle(); }
+  // Signals
+  async loadSignals() {
+    if (!this.stage.signals.length) { $("signals").hidden = true; return; }
+    this.signals = await Promise.all(this.sources.map(s => s.signals()));
+    if (!this.charts.length) {
+      const count = Math.min(3, this.stage.signals.length);
+      for (let k = 0; k < count; k++) this.charts.push(this.signalChart(k));
+    }
+    for (const chart of this.charts) chart.load();
+    this.dirty = true;
+  }
+  addChart(parent, title, time, curves) {
+    const head = document.createElement("div"), keys = document.createElement("div");
+    head.className = "chart-head"; keys.className = "keys"; head.textContent = title;
+    parent.append(head);
+    const chart = new Chart(parent, t => this.seek(this.nearest(t)));
+    parent.append(keys);
+    const one = { chart, head, keys, tell: t => {
+      keys.replaceChildren(...chart.curves.slice(0, 8).flatMap((c, k) => {
+        const ink = document.createElement("i"), text = document.createElement("span");
+        ink.style.background = INKS[k % INKS.length];
+        text.textContent = `${c.name} ${short(chart.at(t, c))}`;
+        return [ink, text];
+      }));
+    } };
+    chart.set(time, curves, "");
+    return one;
+  }
+  signalChart(first) {
+    const one = this.addChart($("charts"), "", [], []), choice = document.createElement("select");
+    this.stage.signals.forEach((s, k) => choice.append(new Option(`${s.name}${unit(s.unit)}`, k, false, k === first)));
+    choice.title = "which signal";
+    one.head.append(choice);
+    one.load = () => {
+      const k = +choice.value, signal = this.stage.signals[k], curves = [];
+      this.signals.forEach((all, r) => {
+        const at = this.sources[r].stage.signals.findIndex(s => s.name === signal.name);
+        if (at < 0) return;
+        const n = this.sources[r].stage.signals[at].components.length || 1;
+        const names = this.sources[r].stage.signals[at].components;
+        for (let c = 0; c < Math.min(n, 6); c++) {
+          const values = r === 0 ? Float32Array.from(all.time, (_, i) => all.series[at][i * n + c])
+            : Float32Array.from(this.signals[0].time, t => all.time.length ? all.series[at][this.nearest(t, all.time) * n + c] : NaN);
+          curves.push({ name: `${names[c] || ""}${r ? " (second)" : ""}`, values });
+        }
+      });
+      choice.title = signal.title;
+      one.chart.set(this.signals[0].time, curves, signal.unit);
+    };
+    choice.addEventListener("change", () => { one.load(); this.dirty = true; });
+    return one;
+  }
+  // Panel
+  build() {
+    const stage = this.stage, title = this.sources.map(s => s.stage.title).filter((t, k, all) => all.indexOf(t) === k).join(" and ");
+    document.title = `${title} – vitruvian`;
+    $("title").textContent = title;
+    stage.cameras.forEach((camera, k) => {
+      const button = document.createElement("button");
+      button.textContent = camera.name; button.title = `camera ${camera.name}${k < 9 ? ` (${k + 1})` : ""}`;
+      button.addEventListener("click", () => this.go(camera));
+      $("cameras").append(button);
+    });
+    const layers = [...new Set(this.sources.flatMap(s => s.stage.layers))];
+    for (const layer of layers) {
+      const row = document.createElement("label"), box = document.createElement("input"), name = document.createElement("span"), range = document.createElement("input");
+      row.className = "layer"; name.textContent = layer;
+      Object.assign(box, { type: "checkbox", checked: true, title: `show ${layer}` });
+      Object.assign(range, { type: "range", min: 0.05, max: 1, step: 0.05, value: 1, title: `opacity of ${layer}` });
+      box.addEventListener("change", () => { box.checked ? this.off.delete(layer) : this.off.add(layer); this.dirty = true; });
+      range.addEventListener("input", () => { this.opacities[layer] = +range.value; this.dirty = true; });
+      row.append(box, name, range);
+      $("layers").append(row);
+    }
+    const row = document.createElement("label"), box = document.createElement("input"), name = document.createElement("span");
+    row.className = "layer"; name.textContent = "forces as arrows";
+    Object.assign(box, { type: "checkbox", id: "arrows" });
+    box.addEventListener("change", () => { this.arrowsOn = box.checked; this.dirty = true; });
+    row.append(box, name);
+    if (stage.signals.some(s => s.unit === "N" && s.components.join() === "x,y,z")) $("layers").append(row);
+    const valued = new Map();
+    for (const part of [...stage.surfaces, ...stage.lines]) if (part.value) valued.set(`${part.layer}: ${part.value}`, part);
+    $("colours").hidden = !valued.size;
+    for (const [key, part] of valued) {
+      const row = document.createElement("label"), box = document.createElement("input"), name = document.createElement("span");
+      row.className = "layer"; name.textContent = `${key}${unit(part.unit)}`;
+      Object.assign(box, { type: "checkbox", checked: true, title: "colour by this value, or show the part's own colour" });
+      box.addEventListener("change", () => { box.checked ? this.plain.delete(key) : this.plain.add(key); this.restyle(); });
+      row.append(box, name);
+      const bar = document.createElement("div"), ends = document.createElement("div");
+      bar.className = "legend"; ends.className = "ends";
+      bar.style.background = `linear-gradient(90deg, ${part.map.map(c => `rgb(${c.map(x => Math.round(255 * x)).join()})`).join()})`;
+      part.range.forEach(x => ends.append(Object.assign(document.createElement("span"), { textContent: short(x) })));
+      $("colour-list").append(row, bar, ends);
+    }
+    const settings = Object.entries(stage.settings);
+    $("settings").hidden = !settings.length;
+    for (const [key, value] of settings) $("setting-list").append(...[key, String(value)].map(text => Object.assign(document.createElement("span"), { textContent: text })));
+    $("compare").hidden = this.actors.length < 2;
+    $("beside").addEventListener("click", () => this.arrange("beside"));
+    $("over").addEventListener("click", () => this.arrange("over"));
+    if (innerWidth <= 900) document.body.classList.add("folded");
+    this.listen();
+    this.search("");
+  }
+  search(word) {
+    const found = [], want = word.trim().toLowerCase();
+    this.actors.slice(0, 1).forEach(actor => {
+      actor.stage.bodies.forEach((name, i) => found.push({ kind: "body", actor, i, k: i, name }));
+      actor.stage.lines.forEach((lines, k) => lines.names.forEach((name, i) => found.push({ kind: "line", actor, k, i, name })));
+    });
+    const shown = want ? found.filter(f => f.name.toLowerCase().includes(want)) : [];
+    $("found").replaceChildren(...shown.slice(0, 60).map(f => {
+      const button = document.createElement("button");
+      button.textContent = f.name;
+      button.addEventListener("click", () => this.choose(f));
+      return button;
+    }));
+    if (want && !shown.length) $("found").textContent = "nothing of that name";
+  }
+  listen() {
+    const on = (id, kind, act) => $(id).addEventListener(kind, act);
+    on("play", "click", () => this.toggle()); on("back", "click", () => this.step(-1)); on("on", "click", () => this.step(1));
+    on("slider", "input", () => { if (this.playing) this.toggle(false); this.seek(+$("slider").value); });
+    on("speed", "change", () => { this.speed = +$("speed").value; this.began = null; });
+    on("menu", "click", () => this.fold()); on("ask", "click", () => { $("help").hidden = !$("help").hidden; });
+    on("unchoose", "click", () => this.choose(null)); on("hide", "click", () => this.hide()); on("alone", "click", () => this.alone()); on("all", "click", () => this.all());
+    on("find", "input", () => this.search($("find").value));
+    addEventListener("resize", () => { this.dirty = true; });
+    new ResizeObserver(() => { this.dirty = true; }).observe(this.canvas);
+    addEventListener("keydown", event => this.key(event));
+    const touches = new Map();
+    let moved = 0, pinch = 0;
+    this.canvas.addEventListener("contextmenu", event => event.preventDefault());
+    this.canvas.addEventListener("pointerdown", event => { this.canvas.setPointerCapture(event.pointerId); touches.set(event.pointerId, [event.clientX, event.clientY]); moved = 0; pinch = 0; this.canvas.focus(); });
+    this.canvas.addEventListener("pointermove", event => {
+      if (!touches.has(event.pointerId)) return;
+      const [x, y] = touches.get(event.pointerId), dx = event.clientX - x, dy = event.clientY - y;
+      touches.set(event.pointerId, [event.clientX, event.clientY]);
+      moved += Math.abs(dx) + Math.abs(dy);
+      const o = this.orbit;
+      if (touches.size > 1) {
+        const [a, b] = [...touches.values()], gap = Math.hypot(a[0] - b[0], a[1] - b[1]);
+        if (pinch) o.distance *= pinch / Math.max(gap, 1);
+        pinch = gap;
+        this.pan(dx / 2, dy / 2);
+      } else if (event.buttons & 2 || event.shiftKey) this.pan(dx, dy);
+      else { o.yaw -= 0.006 * dx; o.pitch = Math.min(Math.max(o.pitch + 0.006 * dy, -1.57), 1.57); }
+      this.dirty = true;
+    });
+    const up = event => {
+      this.remember();
+      if (touches.delete(event.pointerId) && moved < 6 && event.type === "pointerup" && event.button === 0) {
+        const box = this.canvas.getBoundingClientRect();
+        this.pick(event.clientX - box.left, event.clientY - box.top);
+      }
+    };
+    this.canvas.addEventListener("pointerup", up); this.canvas.addEventListener("pointercancel", up);
+    this.canvas.addEventListener("wheel", event => { event.preventDefault(); this.orbit.distance *= Math.exp(0.001 * Math.min(Math.max(event.deltaY, -240), 240)); this.dirty = true; this.remember(); }, { passive: false });
+  }
+  pan(dx, dy) {
+    const c = this.camera(), s = 2 * c.tanY * c.distance / Math.max(this.canvas.clientHeight, 1);
+    for (let k = 0; k < 3; k++) this.orbit.target[k] += s * (c.up[k] * dy - c.right[k] * dx);
+  }
+  fold() { document.body.classList.toggle("folded"); $("menu").setAttribute("aria-expanded", !document.body.classList.contains("folded")); this.dirty = true; }
+  step(by) { if (this.playing) this.toggle(false); this.seek(Math.max(this.shown, 0) + by); }
+  key(event) {
+    if (event.target.matches("input[type=search], select") && event.key !== "Escape") return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const speeds = [...$("speed").options].map(o => o.value), at = speeds.indexOf($("speed").value);
+    const faster = by => { $("speed").value = speeds[Math.min(Math.max(at + by, 0), speeds.length - 1)]; this.speed = +$("speed").value; this.began = null; };
+    const keys = {
+      " ": () => this.toggle(), ArrowLeft: () => this.step(event.shiftKey ? -10 : -1), ArrowRight: () => this.step(event.shiftKey ? 10 : 1),
+      Home: () => this.seek(0), End: () => this.seek(this.time.length - 1), ArrowUp: () => faster(1), ArrowDown: () => faster(-1),
+      l: () => { $("loop").checked = !$("loop").checked; }, m: () => this.fold(), "?": () => { $("help").hidden = !$("help").hidden; },
+      "/": () => { document.body.classList.remove("folded"); $("find").focus(); }, h: () => this.hide(), i: () => this.alone(), a: () => this.all(),
+      f: () => { this.arrowsOn = !this.arrowsOn; if ($("arrows")) $("arrows").checked = this.arrowsOn; this.dirty = true; },
+      Escape: () => { $("help").hidden = true; this.choose(null); $("find").blur(); },
+    };
+    const camera = this.stage.cameras[+event.key - 1];
+    if (/^[1-9]$/.test(event.key)) { if (camera) this.go(camera); } else if (keys[event.key]) keys[event.key](); else return;
+    event.preventDefault();
+  }
+}
+
+function base(name) { return name.replace(/[_ ]?(left|right|[lr])?[_ ]?\d*$/i, "").replace(/_[lr]$/i, "").replace(/[_ ]\d+$/, "") || name; }
+function unit(word) { return word ? ` [${word}]` : ""; }
+function short(x) { return isFinite(x) ? String(+(+x).toPrecision(4)) : "–"; }
+
+function nearLine(eye, dir, p, at) { // least distance of a ray from a stretch, and how far along the ray
+  const d = [p[at + 3] - p[at], p[at + 4] - p[at + 1], p[at + 5] - p[at + 2]], w = [eye[0] - p[at], eye[1] - p[at + 1], eye[2] - p[at + 2]];
+  const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2], b = dot(dir, d), c = dot(d, d), e = dot(dir, w), f = dot(d, w), q = c - b * b;
+  const s = Math.min(Math.max(q > 1e-12 ? (f - b * e) / q : 0, 0), 1), z = s * b - e;
+  return { z, gap: Math.hypot(w[0] + z * dir[0] - s * d[0], w[1] + z * dir[1] - s * d[1], w[2] + z * dir[2] - s * d[2]) };
+}
+
+function hitMesh(eye, dir, mesh) { // distance along a ray to the nearest triangle
+  let from = 0, to = Infinity;
+  for (let c = 0; c < 3; c++) {
+    const a = (mesh.box.low[c] - eye[c]) / dir[c], b = (mesh.box.high[c] - eye[c]) / dir[c];
+    from = Math.max(from, Math.min(a, b)); to = Math.min(to, Math.max(a, b));
+  }
+  if (!(from <= to)) return Infinity;
+  let best = Infinity;
+  const v = mesh.vertices, f = mesh.faces;
+  for (let k = 0; k < f.length; k += 3) {
+    const a = 3 * f[k], b = 3 * f[k + 1], c = 3 * f[k + 2];
+    const e1 = [v[b] - v[a], v[b + 1] - v[a + 1], v[b + 2] - v[a + 2]], e2 = [v[c] - v[a], v[c + 1] - v[a + 1], v[c + 2] - v[a + 2]];
+    const h = [dir[1] * e2[2] - dir[2] * e2[1], dir[2] * e2[0] - dir[0] * e2[2], dir[0] * e2[1] - dir[1] * e2[0]];
+    const det = e1[0] * h[0] + e1[1] * h[1] + e1[2] * h[2];
+    if (Math.abs(det) < 1e-20) continue;
+    const s = [eye[0] - v[a], eye[1] - v[a + 1], eye[2] - v[a + 2]], u = (s[0] * h[0] + s[1] * h[1] + s[2] * h[2]) / det;
+    if (u < 0 || u > 1) continue;
+    const q = [s[1] * e1[2] - s[2] * e1[1], s[2] * e1[0] - s[0] * e1[2], s[0] * e1[1] - s[1] * e1[0]], w = (dir[0] * q[0] + dir[1] * q[1] + dir[2] * q[2]) / det;
+    if (w < 0 || u + w > 1) continue;
+    const z = (e2[0] * q[0] + e2[1] * q[1] + e2[2] * q[2]) / det;
+    if (z > 0 && z < best) best = z;
+  }
+  return best;
+}
+
+const page = new Page();
+page.begin();
