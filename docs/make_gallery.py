@@ -43,6 +43,7 @@ MOMENTS: dict[str, list[str]] = {
     "swim-compare": ["--camera", "lanes"],
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
+    "michelin-run": ["--at", "0.72", "--camera", "side"],
     "breathe": ["--at", "1.2", "--camera", "half"],
     "laugh": ["--at", "2.0", "--camera", "half"],
     "laugh-audio": ["--at", "1.5", "--camera", "half"],
