@@ -72,5 +72,5 @@ scene = Scene(
         "skin": SKIN,
         "steps": Parameter(8, "steps per frame of 1/50 s (2.5 ms)", low=1, high=40),
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 20}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

@@ -57,5 +57,5 @@ scene = Scene(
         "columns": Parameter(48, "points round the belly", choices=(32, 48, 64)),
         "steps": Parameter(2, "steps per frame of 1/50 s (10 ms)", low=1, high=40),
     },
-    qualities={"draft": {}, "standard": {"steps": 4}, "seed": {"steps": 20}},
+    qualities={"draft": {}, "standard": {"steps": 4}, "fine": {"steps": 20}},
 )

@@ -58,5 +58,5 @@ scene = Scene(
         "skin": SKIN,
         "steps": BURST,
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 20}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

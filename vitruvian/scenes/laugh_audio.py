@@ -90,5 +90,5 @@ scene = Scene(
         "skin": SKIN,
         "steps": Parameter(4, "steps per frame of 1/50 s (5 ms)", low=2, high=40),
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 10}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 10}},
 )

@@ -52,5 +52,5 @@ scene = Scene(
         "skin": SKIN,
         "steps": CALM,
     },
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 20}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

@@ -45,5 +45,5 @@ scene = Scene(
     build=build,
     check=check,
     parameters={"skin": SKIN, "steps": BURST},
-    qualities={"draft": {}, "standard": {}, "seed": {"steps": 20}},
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

@@ -142,10 +142,9 @@ def _random_bars(count: int, stretches: tuple[float, float], activations: tuple[
         stretch, noise = rng.uniform(*stretches), rng.choice([0.0, 0.05, 0.3, 1.0])
         loads, exact = Loads(), 4e-4 * _uniaxial(material, stretch)
         if activations is not None and muscles is not None:
-            loads = Loads(activation=rng.uniform(*activations, 1))
-            _, tension, _ = fibre_tension(
-                stretch, loads.activation[0], muscles.peak_stress[0], muscles.optimal_stretch[0]
-            )
+            activation = rng.uniform(*activations, 1)
+            loads = Loads(activation=activation)
+            _, tension, _ = fibre_tension(stretch, activation[0], muscles.peak_stress[0], muscles.optimal_stretch[0])
             exact += 4e-4 * float(muscles.density[0] * tension)
         state = rest_state(model)
         state.x *= [stretch**-0.5, stretch**-0.5, stretch]
