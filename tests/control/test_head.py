@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ from vitruvian.control.head import (
 )
 from vitruvian.control.head.eyes import RANGE, EyeState, aim, lids, look
 from vitruvian.control.head.goals import Sampled, bell
+from vitruvian.control.head.training import fit, quality, solve_samples, thesis_neck
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import exp_so3, log_so3
@@ -116,6 +119,17 @@ def test_networks_are_kept_to_the_digit(body, statics, tmp_path):
 def test_networks_for_other_muscles_are_refused():
     with pytest.raises(InputError, match="other muscles"):
         shipped("thesis", ("one", "two"))
+
+
+def test_training_learns_something_and_says_how_much(body, statics):
+    pytest.importorskip("sklearn")
+    solved = solve_samples(thesis_neck, 150, processes=1)
+    names = tuple(body.muscles.names[i] for i in statics.muscles)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a learner that was stopped early
+        short, long = (fit(solved, names, hidden=(16, 16), epochs=n) for n in (4, 160))
+    assert quality(long, solved, body).pose_rms < 0.7 * quality(short, solved, body).pose_rms
+    assert long.pose.sizes == (6, 16, 16, 72)
 
 
 @pytest.mark.parametrize("field", ["tone", "gain"])
