@@ -25,7 +25,8 @@ MOMENTS: dict[str, list[str]] = {
     "knee": ["--at", "0.5"],
     "curl": ["--at", "1.2"],
     "collapse": ["--at", "0.7"],
-    "jump": ["--at", "1.15"],
+    "jump": ["--at", "1.03"],
+    "walk": ["--at", "1.2", "--camera", "side"],
     "biceps": ["--at", "0.6"],
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
@@ -42,6 +43,14 @@ MOMENTS: dict[str, list[str]] = {
     "swim-compare": ["--camera", "lanes"],
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
+    "michelin-run": ["--at", "0.72", "--camera", "side"],
+    "breathe": ["--at", "1.2", "--camera", "half"],
+    "laugh": ["--at", "2.0", "--camera", "half"],
+    "laugh-audio": ["--at", "1.5", "--camera", "half"],
+    "cough": ["--at", "1.5", "--camera", "side"],
+    "sneeze": ["--at", "3.5", "--camera", "side"],
+    "paradox": ["--at", "5.2", "--camera", "front"],
+    "belly-drop": ["--at", "0.44", "--camera", "side"],
 }
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vitruvian.anatomy import neck
-from vitruvian.anatomy.surfaces import bone_surfaces
+from vitruvian.anatomy import bone_surfaces, neck
 from vitruvian.skeleton import bone_poses
 
 OUT = Path(__file__).parents[1] / "vitruvian/anatomy/data/neck_muscles.csv"

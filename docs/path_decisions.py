@@ -46,6 +46,15 @@ HAND = [
     ("vastus_03", 2, "set", "Pat", (117, -104, 552), EXACT, "upper medial edge of the patella"),
     # shoulder, elbow and wrist
     (
+        "deltoid_01",
+        1,
+        "set",
+        "Cs",
+        (212, 4, 1585.5),
+        FUNCTIONAL,
+        "over the front of the head, 26 mm from its centre: turns the arm by 9 mm at most; found by docs/fit_shoulder.py",
+    ),
+    (
         "deltoid_03",
         1,
         "set",
@@ -64,7 +73,24 @@ HAND = [
     ("pronator_03", 1, "set", "Rad", (545, 99, 1578), EXACT, "out of the radius, 4 mm off its surface at most"),
     ("pronator_02", 0, "set", "Hu", (455.5, 108, 1536), EXACT, "above the medial epicondyle; " + NEAR_AXIS),
     ("flexor_carpi_02", 0, "set", "Ha", (792, 97, 1543), EXACT, "into the palm; " + NEAR_AXIS),
-    ("extensor_carpi_02", 2, "drop", "", (), EXACT, "via on the hand, on the wrong side of the wrist's axis"),
+    (
+        "extensor_carpi_02",
+        2,
+        "set",
+        "Rad",
+        (757, 128, 1597),
+        EXACT,
+        "extensor retinaculum: on the radius, where its neighbour's is, not on the hand",
+    ),
+    (
+        "extensor_carpi_03",
+        2,
+        "set",
+        "Ul",
+        (756, 130, 1552),
+        EXACT,
+        "groove of the ulna's head, 17 mm nearer to the wrist: the tendon bowed away from it",
+    ),
     ("flexor_carpi_02", 0, "before", "Ha", (815, 112, 1543), EXACT, "base of the fifth metacarpal; " + TENDON),
     (
         "flexor_digitorum_superficialis_02",
@@ -158,8 +184,8 @@ WRAPS = [
         (m, k, bone, (770.0, 113.0, 1569.0), WRIST, side, r, "carpus, coaxial with flexion of the wrist")
         for m, k, bone, side, r in (
             ("flexor_carpi_01", 2, "Rad", FRONT, 13), ("flexor_carpi_02", 1, "Rad", FRONT, 14),
-            ("extensor_carpi_01", 1, "Rad", BACK, 12), ("extensor_carpi_02", 1, "Rad", BACK, 12),
-            ("extensor_carpi_03", 2, "Ul", BACK, 9), ("flexor_digitorum_superficialis_01", 1, "Rad", FRONT, 12),
+            ("extensor_carpi_01", 1, "Rad", BACK, 15), ("extensor_carpi_02", 2, "Rad", BACK, 14),
+            ("extensor_carpi_03", 2, "Ul", BACK, 11), ("flexor_digitorum_superficialis_01", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_02", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_03", 1, "Rad", FRONT, 12),
             ("flexor_digitorum_superficialis_04", 1, "Rad", FRONT, 12), ("palmaris_longus_01", 1, "Rad", FRONT, 13),
@@ -182,7 +208,6 @@ WRAPS = [
 # Found by `fit_shoulder.py` or its forerunner: no bone pierced, no sign that people's muscles do not change.
 # muscle, points of the corrected path that go, (segment of what is left, bone, centre, axis, side, radius)
 FITTED = [
-    ("deltoid_01", (1,), (0, "Hu", (225.3, 25.7, 1573.1), (0.728, -0.224, 0.648), (0.06, -0.92, -0.39), 17.7)),
     ("deltoid_02", (), (0, "Hu", (196.0, 36.8, 1566.1), (-0.954, 0.223, -0.2), (-0.04, 0.58, 0.82), 24.1)),
     ("infraspinatus_01", (), (0, "Cla", (205.1, 37.2, 1559.0), (0.312, 0.366, -0.877), (0.46, 0.75, 0.48), 19.9)),
     ("teres_minor_01", (), (0, "Hu", (199.4, 32.9, 1563.0), (0.86, 0.302, -0.412), (-0.03, 0.83, 0.56), 18.4)),

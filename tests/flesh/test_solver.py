@@ -225,6 +225,23 @@ def test_contact_shapes_give_distances_with_unit_gradients(shape):
         assert smooth.mean() > 0.97  # edges and axes have no gradient
 
 
+def test_contact_starts_from_the_force_that_it_carried():
+    lattice = box_lattice((4, 4, 4), 0.02)
+    model = build_flesh(lattice, preset("soft"))
+    skin = contact_surface(lattice, lattice.nodes, lattice.surface())
+    plates = Loads(contacts=(Contact(skin, (Plane(), Plane((0.0, 0.0, 0.07), (0.0, 0.0, -1.0)))),))
+    state, solver = rest_state(model), FleshSolver(model)
+    first = solver.step(state, plates, 0.02).newton
+    for _ in range(10):
+        solver.step(state, plates, 0.02, mass_damping=50.0)
+    fresh = state.copy()
+    fresh.push[:] = 0.0
+    again, anew = solver.step(state, plates, 0.02).newton, solver.step(fresh, plates, 0.02).newton
+    assert state.push[:, 2].max() > 0.1
+    assert again <= 3
+    assert min(first, anew) >= 2 * again
+
+
 def test_contact_surface_shares_its_area_among_vertices():
     lattice = box_lattice((2, 2, 2), 0.05, origin=(-0.05, -0.05, -0.05))
     surface = contact_surface(lattice, *sphere(0.04))

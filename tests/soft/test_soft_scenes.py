@@ -27,3 +27,11 @@ def test_the_three_dampings_differ_at_once():
     assert abs(last[0] / first[0] - 1.0) < 0.003
     assert last[1] / first[1] < 0.97
     assert last[2] / first[2] < 0.8
+
+
+def test_the_mascot_begins_to_run():
+    world = run("michelin-run", 0.12)
+    signals = world.observe().signals
+    assert signals["ground_force"][2] > 100.0  # it has landed
+    assert signals["centre"][1] < -0.65  # and goes on ahead
+    assert signals["window"] == 1.0

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from vitruvian.anatomy.architecture import with_digastric, with_fibres
+from vitruvian.anatomy.ball_ribs import ball_ribs
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.neck import thesis_neck
@@ -37,6 +38,7 @@ CHOICES = {
     "pelvis": ("free", "fixed"),
     "paths": PATHS,
     "muscles": ("documents", "rigid", "elastic"),
+    "ribs": ("hinge", "ball"),
 }
 
 
@@ -49,6 +51,7 @@ def human(
     pelvis: str = "free",
     paths: str | None = None,
     muscles: str = "documents",
+    ribs: str = "hinge",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -57,8 +60,10 @@ def human(
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
-    "elastic": fibre, pennation and such a tendon; height [m] and mass [kg] scale it, one alone keeps its shape."""
+    "elastic": fibre, pennation and such a tendon; ribs "ball" make a cage that breathes (`ball_ribs`); height [m] and
+    mass [kg] scale it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
+    given["ribs"] = ribs
     options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -124,7 +129,8 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
             raise unknown_name(key, str(value), CHOICES[key])
     options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
     options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
-    tables = scaled(mirrored(load_tables(parameters, options["paths"])), scale)
+    tables = mirrored(load_tables(parameters, options["paths"]))
+    tables = scaled(ball_ribs(tables) if options.get("ribs") == "ball" else tables, scale)
     spline = options["shoulder"] == "spline"
     apart = tables.bones
     if not spline:

@@ -138,7 +138,7 @@ def _search(actor: RigidActor | SoftActor, samples: int) -> Timing:
     return Timing(each, {}, _sizes(), {"cycle_hours": hours, "cycle_hours_on_40_workers": hours / 40.0})
 
 
-def _flex():  # type: ignore[no-untyped-def]
+def _flex():
     """A function that steps the same mesh as a MuJoCo flex, None where it cannot be made."""
     try:
         import mujoco
@@ -150,7 +150,7 @@ def _flex():  # type: ignore[no-untyped-def]
     text = f"""<mujoco><option timestep="0.0005" gravity="0 0 0" integrator="Euler"/><worldbody>
     <flexcomp name="m" type="direct" dim="3" radius="0.001" mass="{who.mass}" point="{points}" element="{corners}">
     <elasticity young="{who.young}" poisson="{who.poisson}" damping="0.0002"/>
-    <contact contype="0" conaffinity="0" selfcollide="none" internal="false"/></flexcomp></worldbody></mujoco>"""
+    <contact contype="0" conaffinity="0" selfcollide="none"/></flexcomp></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     return lambda: mujoco.mj_step(model, data)

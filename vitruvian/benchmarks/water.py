@@ -1,4 +1,5 @@
-"""Water timings: the whole step, its parts, cost per cell over grid sizes, and the projection beside PyAMG and PhiFlow.
+"""Water timings: the whole step, its parts, cost per cell over grid sizes; PyAMG and PhiFlow beside the projection,
+PhiFlow beside a step of flow.
 
 Seconds are the best of a few turns; on a busy machine the figure "processor seconds" says more. They are those of all
 threads, and idle threads that wait for others count too.
@@ -10,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from vitruvian.benchmarks._water_peers import projection_timing
+from vitruvian.benchmarks._water_peers import flow_timing, projection_timing
 from vitruvian.benchmarks._water_tanks import by, forgotten, parts_timing, step_timing, swimmer, timed, turns
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.mesh import sphere
@@ -132,6 +133,12 @@ def two_balls_of_which_one_rests() -> Timing:
     seconds = {n: turns(partial(run, n), repeats=9) for n in (0, 1, 2)}
     figures = {"seconds, both move": seconds[2], "seconds, both rest": seconds[0]}
     return Timing(seconds[1], detail="128x64x64", figures=figures)
+
+
+@timing
+def flow_in_a_box() -> Timing:
+    """Advection and projection of a vortex in a closed box of 32^3 on one thread, beside PhiFlow's."""
+    return flow_timing(32)
 
 
 @timing

@@ -1,5 +1,5 @@
-"""The command line: `vitruvian scenes | run | sweep | track | view | share | render | export | info | verify | bench |
-prepare | doctor | train | character`.
+"""The command line: `vitruvian scenes | run | sweep | track | laugh | view | share | render | export | info | verify |
+bench | prepare | doctor | train | character | search`.
 
 Results go to stdout, progress and remarks to stderr. `--json` prints one JSON object as the last line of stdout. Exit
 status: 0 good; 1 a check or case failed, or a run had to end; 2 bad input, said in one line; 130 interrupted.
@@ -21,6 +21,7 @@ from vitruvian import __version__
 from vitruvian.cli import (
     characters,
     doctoring,
+    laughing,
     looking,
     preparing,
     proving,
@@ -109,6 +110,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     running.run,
     sweeping.sweep,
     tracking.track,
+    laughing.laugh,
     looking.view,
     looking.share,
     looking.render,
@@ -120,6 +122,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     doctoring.doctor,
     training.train,
     characters.character,
+    characters.search,
 )
 for command in COMMANDS:
     app.command()(telling(command))

@@ -1,4 +1,4 @@
-"""`vitruvian character`: a folder of files from a mesh with a skeleton, or from one of our own designs."""
+"""`vitruvian character`: a folder of files from a mesh with a skeleton. `vitruvian search`: a control for one."""
 
 from __future__ import annotations
 
@@ -49,4 +49,57 @@ def character(
         print_json(found)
     else:
         print("  ".join(f"{k} {v}" for k, v in found.items()))
+    return 0
+
+
+def search(
+    who: Annotated[str, typer.Argument(help="mascot, panda, baby, or a character's folder.", metavar="CHARACTER")],
+    clip: Annotated[
+        str, typer.Argument(help="A clip of ours (run, kick, ...) or a BVH or clip file.", metavar="MOTION")
+    ],
+    out: Annotated[Path, typer.Argument(help="JSON file to write.", metavar="OUT.json")],
+    seconds: Annotated[float, typer.Option(help="Of the motion.", min=0.1)] = 0.8,
+    start: Annotated[float, typer.Option(help="Where in the motion to begin [s].", min=0.0)] = 0.0,
+    loop: Annotated[bool, typer.Option("--loop", help="The motion closes on itself.")] = False,
+    slower: Annotated[float, typer.Option(help="Stretch the motion in time.", min=0.2, max=5.0)] = 1.0,
+    samples: Annotated[int, typer.Option(help="A window, with the flesh rigid.", min=2)] = 600,
+    soft_samples: Annotated[int, typer.Option(help="A window, with soft flesh; 0 for none.", min=0)] = 120,
+    time_scaling: Annotated[float, typer.Option(help="Half range of the time factor.", min=0.0, max=0.9)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
+    keep: Annotated[Path | None, typer.Option(help="Folder for finished windows; goes on from there.")] = None,
+    processes: Annotated[int | None, typer.Option(help="Worker processes; one for each core without it.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
+    json: Json = False,
+) -> int:
+    """Find an open-loop control of a captured motion by sampling: with rigid flesh first, then soft around that."""
+    import numpy as np
+
+    from vitruvian.anatomy.characters import character as find
+    from vitruvian.control.search.actors import RigidActor, SoftActor
+    from vitruvian.control.search.policy import COUNT, Policy
+    from vitruvian.control.search.samples import Trying
+    from vitruvian.control.search.samples import search as sampled
+    from vitruvian.exchange import read_trial
+    from vitruvian.measured.retarget import retargeted
+
+    person = find(who)
+    motion = retargeted(read_trial(clip), person, loop=loop).smoothed(0.015).slowed(slower)
+    where = {"processes": processes, "scheduler": scheduler}
+    first = Trying(samples=samples, kept=max(1, min(100, samples // 6)), time_scaling=time_scaling, seed=seed)
+    found = sampled(
+        RigidActor(person), motion, seconds, first, start=start, say=remark,
+        keep=keep and keep / "rigid", **where,  # type: ignore[arg-type]
+    )  # fmt: skip
+    if soft_samples:
+        second = Trying(samples=soft_samples, kept=max(1, soft_samples // 7), spread=0.9, seed=seed)
+        found = sampled(
+            SoftActor(person), motion, seconds, second, start=start, base=found.offsets, say=remark,
+            keep=keep and keep / "soft", **where,  # type: ignore[arg-type]
+        )  # fmt: skip
+    told = {"character": who, "clip": clip, "slower": slower, "costs": found.costs.round(3).tolist()}
+    Policy(found, np.zeros(COUNT), start, told).write(out)
+    if json:
+        print_json({"file": str(out), "windows": len(found.costs), "costs": found.costs.round(3).tolist()})
+    else:
+        print(f"{len(found.costs)} windows, costs {', '.join(f'{c:.1f}' for c in found.costs)}: {out}")
     return 0

@@ -28,8 +28,8 @@ def train(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")] = False,
 ) -> None:
     """Train the head's pose and tone networks from solved poses, and measure them on poses that they never saw."""
+    from vitruvian.control.head import HeadStatics
     from vitruvian.control.head.networks import place
-    from vitruvian.control.head.solutions import HeadStatics
     from vitruvian.control.head.training import NETWORKS, fit, quality, solve_samples
 
     if which not in NECKS:

@@ -22,7 +22,7 @@ from vitruvian.errors import InputError
 
 Array = np.ndarray
 ROUNDING = 1e-6  # by which an excitation may leave 0 to 1
-COMMANDS = ("excitation", "torque", "course", "posture", "root_force")
+COMMANDS = ("excitation", "torque", "course", "posture", "root_force", "breath")
 
 
 @dataclass
@@ -51,6 +51,22 @@ class Beat:
 
 
 @dataclass
+class BreathDrive:
+    """Of a trunk that breathes, beside the muscles on its bones."""
+
+    elements: Array  # activation of diaphragm and wall, 0 to 1, shape (n_elements,)
+    glottis: float = 1.0  # how far it is open, 0 to 1
+    bend: Array = field(default_factory=lambda: np.zeros(2))  # spine forward, clavicles up, from rest [rad]
+
+    def __post_init__(self) -> None:
+        self.elements = np.asarray(self.elements, float)
+        for name, value in (("elements", self.elements), ("glottis", np.asarray(self.glottis))):
+            low, high = value.min(initial=0.0), value.max(initial=0.0)
+            if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):
+                raise InputError(f"controls: {name} of the breath must be from 0 to 1, got {low:.4g} to {high:.4g}")
+
+
+@dataclass
 class Controls:
     """For one step."""
 
@@ -61,6 +77,7 @@ class Controls:
     root_force: Array | None = (
         None  # on the pelvis in its frame (moment, force) [N m, N], shape (6,): a fictitious hand
     )
+    breath: BreathDrive | None = None  # of a trunk that breathes
     effort: Effort = field(default_factory=Effort)
     beat: Beat | None = None
     told: dict[str, Any] = field(default_factory=dict)  # whatever else a measure may want to see

@@ -2,6 +2,7 @@
 
 `step`          A dv = h f with contributors; `books` where momentum and energy went; `state` what a body carries
 `muscle_pull`, `torques`, `wrenches`, `links` (cartilage), `contact`, `still_water`, `FleshPull`: contributors
+`cavity_pressure`  a trunk that breathes, with `cavity_solve`
 `stepper`       a body's arrangement; `response` how bones answer later impulses, such as pressure
 `body_water`    a body in water; `skin_links`, `bone_parts`, `flesh_skin` the skins that water meets
 `bone_flesh`, `muscle_flesh`, `flesh_follower`, `flesh_predictor`: bones wrapped in flesh
@@ -11,6 +12,7 @@ from vitruvian.couple.body_water import BodyInWater, Drive, Wading
 from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
 from vitruvian.couple.bone_parts import BonePart, BoneParts
 from vitruvian.couple.books import Book
+from vitruvian.couple.cavity_pressure import CavityPressure, CavityScratch
 from vitruvian.couple.contact import BodyContact
 from vitruvian.couple.contact_shapes import Contacts, GroundPlane, RoundCone, SolidBox, ball, pairs_apart
 from vitruvian.couple.flesh_follower import Follower
@@ -18,7 +20,7 @@ from vitruvian.couple.flesh_skin import FleshMotion, FleshSkin
 from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_flesh import FleshPull, MuscleFlesh, WrapState
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, resting_fibres
-from vitruvian.couple.state import BodyState, SwimmerState
+from vitruvian.couple.state import BodyState, SwimmerState, TorsoState
 from vitruvian.couple.step import BoneStep, Contributor, System
 from vitruvian.couple.stepper import BodyStepper
 from vitruvian.couple.still_water import StillWater, StillWaterPush
@@ -40,6 +42,8 @@ __all__ = [
     "BoneParts",
     "BoneStep",
     "Book",
+    "CavityPressure",
+    "CavityScratch",
     "Contacts",
     "Contributor",
     "Drive",
@@ -61,6 +65,7 @@ __all__ = [
     "StillWaterPush",
     "SwimmerState",
     "System",
+    "TorsoState",
     "Wading",
     "WrapState",
     "Wrenches",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from vitruvian.breath import BreathState
 from vitruvian.couple.books import Book
 
 Array = np.ndarray
@@ -33,6 +34,13 @@ class SwimmerState(BodyState):
     push: Array  # of people and things on each bone, (moment, force) in its own frame, shape (n_bones, 6)
     water_force: Array  # mean generalized force of the water in the latest step [N m, N], shape (n_v,)
     link_force: Array  # the same as (moment, force) on each link about its origin, world axes, shape (links, 6)
+
+
+@dataclass(kw_only=True)
+class TorsoState(BodyState):
+    """A body whose trunk breathes."""
+
+    breath: BreathState
 
 
 def water_book() -> Book:

@@ -237,7 +237,7 @@ def _bones(at: Array, parents: list[int], names: list[str], who: str, say: Calla
             Bone(
                 called, parent, joint, tuple(at[k].tolist()), tuple(tip.tolist()), bind, stiffness=kp, damping=0.1 * kp
             )
-        )  # type: ignore[arg-type]
+        )
     if sum(b.parent is None for b in out) != 1:
         raise InputError(f"character {who}: no joint above all others; name the hips or the pelvis")
     return out
@@ -273,4 +273,4 @@ def _bind(name: str, ours: list[str | None], at: Array) -> tuple[float, float, f
         return (0.0, 0.0, 0.0)
     along = at[ours.index(last)] - at[ours.index(first + side)]
     turn = Rotation.align_vectors([along], [[0.0, 0.0, -1.0]])[0].as_rotvec()
-    return tuple(turn.tolist())  # type: ignore[return-value]
+    return tuple(turn.tolist())

@@ -6,7 +6,8 @@ no inner loop. Linear solves go no farther than the goal, the matrix is kept whi
 float32 (residuals are float64, so the answer does not feel it). Where tissue that is about to snap makes the Lagrangian
 lose its convexity, or volumes come right slowly, γ is raised for that solve: the method of multipliers swings to and
 fro unless γ outweighs the negative curvature (Bertsekas 1982, section 2.2). The true stiffness is used while elements
-are sound; from a bad start (inverted ones, a failed search) its negative curvature is projected away.
+are sound and it is convex; from a bad start (inverted ones, a failed search) and at a saddle its negative curvature is
+projected away.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from vitruvian.flesh.settings import Settings, SolveReport
 FINEST = 0.01  # of linear solves
 SLOW = 0.35  # volumes that fall by less than this in two updates of the pressures ask for a larger γ
 HARDER, HARDEST = 4.0, 16.0  # by how much γ is raised at a time, and in all
-SHIFT, STIFFEST = 0.02, 10.0  # least and greatest stiffness added at a saddle, in μ h
+SHIFT = 0.02  # stiffness added after a step that had to be cut short, in μ h
 HALVINGS = 12  # of a step that overshoots
 SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between elements
 LIGHT = 0.01  # inertia over stiffness: a row of some 80 stiffnesses up to 12 times as large, an ε of 6e-8 each
@@ -116,11 +117,10 @@ class Newton:
                 now = self._harden(potential, x, pressure)
                 before, gaps = 0.0, []
                 continue
-            while negative and not projected and shift < STIFFEST:
-                # a saddle, as where tissue snaps: as much stiffness more as it takes to go down
-                more = 3.0 * shift if shift > 0.0 else SHIFT
-                self._stiffen(more)
-                shift += more
+            if negative and not projected:  # a saddle, as where tissue snaps or a crushed block is let go
+                self.assemble(potential, x, pressure, now, True)
+                projected = True
+                report.projected += 1
                 iterations, negative = self.solve(now.force, wanted)
                 report.krylov += iterations
             report.newton += 1

@@ -109,9 +109,10 @@ class CurvedHill:
     width: float = 0.5  # the muscle pulls from 0.5 to 1.5 rest lengths
     a_hill: float = 0.25
     b_hill: float = 0.25
+    holds: bool = False  # keeps its force while it is stretched; as printed (|v|) it weakens, and light bones jitter
 
     def row(self) -> tuple[int, tuple[float, ...]]:
-        return _CURVED, (*astuple(self), 0.0)
+        return _CURVED, tuple(float(x) for x in astuple(self))
 
     def stronger(self, factor: float) -> CurvedHill:
         return replace(self, f_max=factor * self.f_max, k_pe=factor * self.k_pe, b_pe=factor * self.b_pe)
@@ -119,13 +120,16 @@ class CurvedHill:
 
 @dataclass(frozen=True)
 class SpringMuscle:
-    """DiLorenzo's spring element; activation pulls towards the fraction `ratio` of the rest length."""
+    """DiLorenzo's spring element; activation pulls towards the fraction `ratio` of the rest length.
+
+    With `shortens` activation is the contraction itself: α is 1 and r(t) = 1 - activation while it is above 0."""
 
     rest_length: float  # [m]
     k_active: float  # [N/m]
     k_passive: float  # [N/m]
     damping: float  # [N s/m]
     ratio: float = 0.0
+    shortens: bool = False
 
     @property
     def f_max(self) -> float:
@@ -140,7 +144,7 @@ class SpringMuscle:
             self.k_passive,
             self.damping,
             self.ratio,
-            0.0,
+            float(self.shortens),
             0.0,
             0.0,
         )
@@ -286,6 +290,8 @@ def _curved(p: Array, a: float, l: float, rate: float) -> tuple[float, float, fl
         d_v = -d_v
     elif rate == 0.0:
         d_v = 0.0
+    if rate > 0.0 and p[8] > 0.0:
+        F_v, d_v = 1.0, 0.0
     if F_v <= 0.0:
         F_v, d_v = 0.0, 0.0
     grown = k_pe * np.exp(min(10.0 * (s - 1.0) - 5.0, 50.0))
@@ -300,6 +306,10 @@ def _curved(p: Array, a: float, l: float, rate: float) -> tuple[float, float, fl
 def _spring(p: Array, a: float, l: float, rate: float) -> tuple[float, float, float, float, float]:
     l0, k_ac, k_pe, b, r = p[1], p[2], p[3], p[4], p[5]
     at_rest = k_pe * (l - l0) + b * rate
+    if p[6] > 0.0 and a > 0.0:
+        force = k_ac * (l - (1.0 - a) * l0) + at_rest
+        passive = max(0.0, at_rest)
+        return (force, passive, k_ac * l0, k_ac + k_pe, b) if force > 0.0 else (0.0, passive, 0.0, 0.0, 0.0)
     force = a * k_ac * (l - r * l0) + at_rest
     passive = max(0.0, at_rest)
     if force <= 0.0:

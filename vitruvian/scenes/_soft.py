@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,14 @@ def played(
     young: float | None = None,
     pushes: Sequence[Push] = (),
     once: bool = False,
+    off: bool = False,
 ) -> World:
-    """A character under a control that is shipped."""
+    """A character under a control that is shipped; off: along the captured motion alone."""
     who = character(name)
     reference = motion_of(who, clip, loop=loop, slower=slower)
     policy = Policy.read(found_file(found))
+    if off:
+        policy = replace(policy, control=replace(policy.control, offsets=0.0 * policy.control.offsets))
     q, v = reference.sample(policy.start)
     system = CharacterSystem(
         who, q, v, body=soft_body(who, young=young), pushes=pushes,
@@ -61,16 +65,18 @@ def upright(recording: Recording) -> float:
 
 
 def running_report(recording: Recording, cycle: float) -> Report:
-    """Strides (two steps each) until it fell or the end, slip a stride, speed."""
+    """Strides (two steps each) until it fell or the end; slip, also that under more than half of the largest load."""
     up = upright(recording)
     n = int(np.searchsorted(recording.time, up))
     way = recording.signals["centre"][min(n, len(recording.time) - 1), :2] - recording.signals["centre"][0, :2]
-    slip = float(recording.signals["slip"][min(n, len(recording.time) - 1)])
+    slid, load = recording.signals["slip"], recording.signals["ground_force"][:, 2]
+    slip = float(slid[min(n, len(slid) - 1)])
+    standing = (load[1:] > 0.5 * load.max()) & (np.arange(1, len(load)) <= n)
     count = up / cycle
     return Report(
         metrics={
             "strides": float(np.floor(count + 1e-6)), "upright_s": up, "slip": slip,
-            "slip_per_stride": slip / max(count, 1e-9),
+            "slip_under_load": float(np.diff(slid)[standing].sum()),
             "speed": float(np.linalg.norm(way)) / max(up, 1e-9),
             "most_inverted": float(recording.signals["inverted"].max()),
         }

@@ -4,6 +4,7 @@ BonesSystem         a mechanism stepped explicitly: joints, drives, moving splin
 BodySystem          bones and muscles, things held, pushes, ground contact
 FleshedBodySystem   the same in its flesh, both ways
 SwimmerSystem       a body in still or simulated water; `pool` is a window of it
+TorsoSystem         a body whose trunk breathes
 TissueSystem        a piece of flesh by itself
 TankSystem          water with rigid bodies
 LanesSystem         several systems side by side
@@ -34,6 +35,7 @@ from vitruvian.systems.surroundings import Held, Push
 from vitruvian.systems.swimmer import POOL, SwimmerPreview, SwimmerSystem, SwimState, pool
 from vitruvian.systems.tank import TankState, TankSystem
 from vitruvian.systems.tissue import TissueState, TissueSystem
+from vitruvian.systems.torso import TorsoSystem
 from vitruvian.systems.tracking import tracking_measures, tracking_world
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "TankSystem",
     "TissueState",
     "TissueSystem",
+    "TorsoSystem",
     "body_layers",
     "follower_world",
     "played_world",

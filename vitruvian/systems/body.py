@@ -31,7 +31,7 @@ BODY_CAMERAS = (
     Camera("chest", (0.7, -1.7, 1.55), (0.0, 0.0, 1.40)),
 )
 FASTEST = 1e4  # [rad/s, m/s] a body that moves faster has diverged
-ACCOUNTS = ("drive", "push", "joints", "links", "contact", "flesh")
+ACCOUNTS: tuple[str, ...] = ("drive", "push", "joints", "links", "contact", "flesh")
 LOST = ("step",)  # by the implicit step itself
 
 

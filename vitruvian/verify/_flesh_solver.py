@@ -24,7 +24,9 @@ from vitruvian.flesh import (
     flesh_energy,
     preset,
     rest_state,
+    sample_muscles,
 )
+from vitruvian.flesh.fibre import fibre_tension
 from vitruvian.verify.book import Finding, claim, worst
 
 GRAVITY = 9.81  # [m/s²]
@@ -116,30 +118,48 @@ def no_wrong_balance_passes_as_converged() -> Finding:
     A balance with elements inside out counts as wrong only if it is not reported, and so does one that was reached
     past a saddle, where a bar may have left the way that its load leads along (`branched`).
     """
+    return _random_bars(1000, (0.5, 2.0), None)
+
+
+@claim
+def no_wrong_balance_of_active_muscle_passes_as_converged() -> Finding:
+    """The same of 300 bars of muscle, fibres along them, activation 0.1 to 1, at stretches of 0.6 to 1.6."""
+    return _random_bars(300, (0.6, 1.6), (0.1, 1.0))
+
+
+def _random_bars(count: int, stretches: tuple[float, float], activations: tuple[float, float] | None) -> Finding:
     lattice, material = box_lattice((2, 2, 6), 0.01), preset("soft")
-    nodes = lattice.nodes
+    nodes, up = lattice.nodes, np.array([0.0, 0.0, 1.0])
     end = nodes[:, 2] > 0.06 - 1e-9
     fixed = np.stack([nodes[:, 0] < 1e-9, nodes[:, 1] < 1e-9, (nodes[:, 2] < 1e-9) | end], axis=1)
-    model, free = build_flesh(lattice, material, fixed=fixed), build_flesh(lattice, material)
+    belly = [("bar", lambda p: (np.ones(len(p), bool), np.broadcast_to(up, p.shape)))]
+    muscles = None if activations is None else sample_muscles(lattice, belly)
+    model = build_flesh(lattice, material, muscles=muscles, fixed=fixed)
+    free = build_flesh(lattice, material, muscles=muscles)
     rng, solver = np.random.default_rng(0), FleshSolver(model)
     counts = {"right": 0, "folded": 0, "branched": 0, "none": 0, "wrong": 0}
-    for _ in range(1000):
-        stretch, noise = rng.uniform(0.5, 2.0), rng.choice([0.0, 0.05, 0.3, 1.0])
+    for _ in range(count):
+        stretch, noise = rng.uniform(*stretches), rng.choice([0.0, 0.05, 0.3, 1.0])
+        loads, exact = Loads(), 4e-4 * _uniaxial(material, stretch)
+        if activations is not None and muscles is not None:
+            activation = rng.uniform(*activations, 1)
+            loads = Loads(activation=activation)
+            _, tension, _ = fibre_tension(stretch, activation[0], muscles.peak_stress[0], muscles.optimal_stretch[0])
+            exact += 4e-4 * float(muscles.density[0] * tension)
         state = rest_state(model)
         state.x *= [stretch**-0.5, stretch**-0.5, stretch]
         state.x[~fixed] += noise * 0.01 * rng.standard_normal(state.x.shape)[~fixed]
         try:
-            report = solver.equilibrium(state, Loads())
+            report = solver.equilibrium(state, loads)
         except Diverged:
             counts["none"] += 1
             continue
-        force = -float(Potential(free, Loads()).evaluate(state.x, state.pressure).force[end, 2].sum())
-        exact = 4e-4 * _uniaxial(material, stretch)
+        force = -float(Potential(free, loads).evaluate(state.x, state.pressure).force[end, 2].sum())
         right = abs(force - exact) <= 0.01 * max(abs(exact), 1.0)
         kind = "right" if right else "folded" if report.folded else "branched" if report.branched else "wrong"
         counts[kind] += 1
     detail = ", ".join(f"{name} {n}" for name, n in counts.items())
-    return Finding.error(counts["wrong"] / 1000.0, 0.0, detail=detail)
+    return Finding.error(counts["wrong"] / count, 0.0, detail=detail)
 
 
 def _uniaxial(material: Material, stretch: float) -> float:
@@ -175,7 +195,7 @@ def a_crushed_block_recovers() -> Finding:
     """Deepest that the skin of a block lies in the plates that crush it to 30 %, rough with 0.3, in millimetres.
 
     Let go, the block must find its shape again, within a thousandth of its edge (rms). Up to 80 Newton steps a time
-    step, twice the default. Blocks of 20³ cells have not been carried to the end: their steps are halved on and on.
+    step, twice the default. Blocks of 20³ cells go the same way, in two minutes instead of ten seconds.
     """
     n, edge = 8, 0.2
     lattice = box_lattice((n, n, n), edge / n)

@@ -7,6 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from vitruvian.anatomy.characters import Character, character, soft_body
+from vitruvian.control.search.actors import RigidActor
+from vitruvian.control.search.samples import Trying, search
 from vitruvian.couple.soft_body import SoftState
 from vitruvian.couple.soft_explicit import Damping
 from vitruvian.exchange import read_trial
@@ -144,3 +146,12 @@ def a_retargeted_run_leaves_and_meets_the_ground() -> Finding:
     body = soft_body(who)
     low = [who.skin.positions(body.carried(q))[: who.n_skin, 2].min() for q in motion.q]
     return Finding.within(1e3 * (max(low) - min(low)), 20.0, 120.0, "mm", f"lowest sole {1e3 * min(low):.0f} mm")
+
+
+@claim
+def a_search_finds_the_same_on_two_workers() -> Finding:
+    """Sampling-based control of the run, 24 samples in two windows: the same bits in one process and on two workers."""
+    motion = retargeted(read_trial("run"), _mascot(), loop=True).smoothed(0.015)
+    trying = Trying(samples=24, kept=6, seed=2)
+    one, two = (search(RigidActor(_mascot()), motion, 0.2, trying, start=0.3, processes=n) for n in (1, 2))
+    return Finding.error(float(np.abs(one.offsets - two.offsets).max() + np.abs(one.costs - two.costs).max()), 0.0)

@@ -51,6 +51,7 @@ from vitruvian.verify._flesh_solver import (
     a_strongly_compressed_bar_stays_on_its_branch,
     energy_is_kept_over_five_seconds_of_vibration,
     light_bodies_fall_as_heavy_ones,
+    no_wrong_balance_of_active_muscle_passes_as_converged,
     no_wrong_balance_passes_as_converged,
     spin_is_kept_over_five_seconds_at_default_settings,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "light_bodies_fall_as_heavy_ones",
     "multigrid_iterations_do_not_grow",
     "no_cell_of_the_flesh_lies_wholly_in_bone",
+    "no_wrong_balance_of_active_muscle_passes_as_converged",
     "no_wrong_balance_passes_as_converged",
     "patch_test",
     "patch_test_on_cut_cells",

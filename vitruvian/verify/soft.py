@@ -13,6 +13,7 @@ from vitruvian.verify._soft_exact import (
 )
 from vitruvian.verify._soft_motion import (
     a_retargeted_run_leaves_and_meets_the_ground,
+    a_search_finds_the_same_on_two_workers,
     a_standing_mascot_weighs_what_it_weighs,
     an_elbow_falls_short_without_plasticity,
     an_elbow_reaches_its_target_with_plasticity,
@@ -26,6 +27,7 @@ from vitruvian.verify._soft_motion import (
 
 __all__ = [
     "a_retargeted_run_leaves_and_meets_the_ground",
+    "a_search_finds_the_same_on_two_workers",
     "a_standing_mascot_weighs_what_it_weighs",
     "an_elbow_falls_short_without_plasticity",
     "an_elbow_reaches_its_target_with_plasticity",

@@ -19,13 +19,21 @@ import numpy as np
 
 
 @contextmanager
-def encoder(out: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[np.ndarray], None]]:
-    """Yields a function that adds one picture, sRGB bytes (height, width, 3); sides must be even. Errors: `OSError`."""
+def encoder(
+    out: Path, size: tuple[int, int], rate: float, sound: tuple[Path, float] | None = None
+) -> Iterator[Callable[[np.ndarray], None]]:
+    """Yields a function that adds one picture, sRGB bytes (height, width, 3); sides must be even. sound: a file, and
+    the seconds after which it begins. Errors: `OSError`."""
     import imageio_ffmpeg
 
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", "-nostdin"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}"]
-    command += ["-r", str(Fraction(rate).limit_denominator(100_000)), "-i", "pipe:0", "-an"]
+    command += ["-r", str(Fraction(rate).limit_denominator(100_000)), "-i", "pipe:0"]
+    if sound is None:
+        command += ["-an"]
+    else:
+        command += ["-itsoffset", f"{sound[1]:.6f}", "-i", str(sound[0])]
+        command += ["-map", "0:v:0", "-map", "1:a:0", "-c:a", "aac", "-b:a", "128k"]
     command += ["-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "17", "-preset", "medium", "-tune", "animation"]
     command += [*(["-movflags", "+faststart"] if out.suffix.lower() != ".mkv" else []), str(out)]
     with tempfile.TemporaryFile() as said:

@@ -73,9 +73,11 @@ def render_film(
     camera: str | None = None,
     place: Place | None = None,
     fps: float | None = None,
+    sound: tuple[Path, float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """A film (h264) of the whole recording; `progress(done, total)` is called after every frame."""
+    """A film (h264) of the whole recording; `progress(done, total)` is called after every frame; sound: a file, and
+    the seconds after which it begins."""
     out = _checked_path(out_path, FILMS)
     if fps is not None and not 0.5 <= fps <= 240.0:
         raise InputError(f"a film needs between 0.5 and 240 frames per second, not {fps:g}")
@@ -83,7 +85,7 @@ def render_film(
     size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
     shooting = Shooting(recording, size=size, layers=layers, camera=camera, place=place, samples=4)
     rate, order = film_frames(np.asarray(recording.time, dtype=float), fps)
-    with whole_file(out) as partial, encoder(partial, size, rate) as add:
+    with whole_file(out) as partial, encoder(partial, size, rate, sound) as add:
         last, shown = -1, np.zeros(0, np.uint8)
         for done, i in enumerate(order):
             if i != last:

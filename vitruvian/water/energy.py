@@ -18,7 +18,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, widen
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult
-from vitruvian.water.volume import one_sided, plane_fraction
+from vitruvian.water.volume import cell_moment
 
 Array = np.ndarray
 
@@ -74,27 +74,8 @@ def drag(result: StepResult, direction: Array, link: int = 0) -> float:
 @njit(cache=True, parallel=True)
 def _water(phi, h, wet, lift):
     """Water in each cell, and that times the height of its centroid over the cell's centre [cells]."""
-    nx, ny, nz = phi.shape
-    for ii in prange(nx):
+    for ii in prange(phi.shape[0]):
         i = np.int64(ii)
-        for j in range(ny):
-            for k in range(nz):
-                p = phi[i, j, k]
-                wet[i, j, k] = 1.0 if p < 0.0 else 0.0
-                if abs(p) >= 0.9 * h:
-                    continue
-                total = raised = 0.0
-                for sx in (-1, 1):
-                    a = one_sided(phi, i, j, k, 0, sx, nx)
-                    for sy in (-1, 1):
-                        b = one_sided(phi, i, j, k, 1, sy, ny)
-                        for sz in (-1, 1):
-                            c = one_sided(phi, i, j, k, 2, sz, nz)
-                            n = np.sqrt(a * a + b * b + c * c)
-                            middle = p + 0.25 * (sx * a + sy * b + sz * c)
-                            part = 1.0 if middle < 0.0 else 0.0
-                            if n >= 1e-6 * h:
-                                part = plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
-                            total += 0.125 * part
-                            raised += 0.125 * part * 0.25 * sz
-                wet[i, j, k], lift[i, j, k] = total, raised
+        for j in range(phi.shape[1]):
+            for k in range(phi.shape[2]):
+                wet[i, j, k], lift[i, j, k] = cell_moment(phi, h, i, j, k, 0.0)

@@ -81,6 +81,27 @@ def _beside(thin, axis, i, j, k):
 
 
 @njit(cache=True)
+def _behind(triangle, foot, n):
+    """Triangle nearest to a node on the other side of a thin body, -1 if none is near; foot: in cells."""
+    i = min(max(int(np.rint(foot[0] - 1.5 * n[0])), 0), triangle.shape[0] - 1)
+    j = min(max(int(np.rint(foot[1] - 1.5 * n[1])), 0), triangle.shape[1] - 1)
+    k = min(max(int(np.rint(foot[2] - 1.5 * n[2])), 0), triangle.shape[2] - 1)
+    return triangle[i, j, k]
+
+
+@njit(cache=True)
+def _before(x, now, was):
+    """Distance [m] of a point above the plane of a triangle when its corners were `was`."""
+    value, size = 0.0, 0.0
+    for d in range(3):
+        e, f = (d + 1) % 3, (d + 2) % 3
+        part = (was[1, e] - was[0, e]) * (was[2, f] - was[0, f]) - (was[1, f] - was[0, f]) * (was[2, e] - was[0, e])
+        value += part * (x[d] - was[0, d])
+        size += part * part
+    return value / np.sqrt(size)
+
+
+@njit(cache=True)
 def _inside(axis, box, thin, link, psi, triangle, corners, before, origin, h, fall, u, v, w, bx, by, bz):
     """Places and new values of the faces of one axis in a box of cells."""
     _, ny, nz = link.shape
@@ -132,12 +153,21 @@ def _inside(axis, box, thin, link, psi, triangle, corners, before, origin, h, fa
                 if size == 0.0 or (now > 0.0 and then > 0.0):
                     continue
                 size = np.sqrt(size)
+                wide = 0.0
                 for d in range(3):
                     n[d] /= size
                     foot[d] = (foot[d] - origin[d]) / h
+                    if d != axis:
+                        wide += abs(n[d])
                 # only where the body is thin: two cells behind this skin there is water again
                 if linear(psi, foot[0] - THIN * n[0], foot[1] - THIN * n[1], foot[2] - THIN * n[2]) <= 0.0:
                     continue
+                # a face that reaches beyond this skin, and did so before with more of it than beyond the other one,
+                # holds this side's water
+                if now > -0.5 * wide * h * size and then > -0.5 * wide * h * size:
+                    m = _behind(triangle, foot, n)
+                    if m < 0 or m == t or then >= size * _before(x, corners[m], before[m]):
+                        continue
                 for d in range(3):
                     foot[d] += OFF * n[d]
                 flow[0], flow[1], flow[2] = velocity(u, v, w, foot[0], foot[1], foot[2])

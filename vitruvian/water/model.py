@@ -40,7 +40,9 @@ class Tank:
     largest_substep: float = 0.02  # [s]
     advection: str = "maccormack"  # or "semi-lagrangian"
     free_surface: bool = True  # False: the tank is full
-    particles: int = 0  # marker particles per cell near the surface (16 is plenty): thin sheets and spray, for volume
+    # Marker particles a cell near the surface; 0 for none, 16 for thin sheets and spray. None unless told: in a
+    # splash those of the air carve away more water than those of the water give back, and more must be put right.
+    particles: int = 0
     keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
     tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
     body_detail: int = 2  # nodes to a cell's edge at which bodies are seen: limbs thinner than two cells ask for more

@@ -15,7 +15,8 @@ from vitruvian.mesh import Topology, mesh_distance
 from vitruvian.water.boundary import Pieces
 from vitruvian.water.crossings import Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
-from vitruvian.water.pieces import long_faces, split_cells
+from vitruvian.water.piece_walls import long_faces
+from vitruvian.water.pieces import split_cells
 
 Array = np.ndarray
 Fractions = tuple[Array, Array, Array, Array]

@@ -210,8 +210,11 @@ def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> No
     for side in np.flatnonzero(np.isin(tank.open_sides(), (1, 2))):
         axis, far = divmod(int(side), 2)
         speed = np.take((state.u, state.v, state.w)[axis], -1 if far else 0, axis)
-        area = np.take(opened[axis], -1 if far else 0, axis) * side_water(tank, state.phi, int(side))
+        # over the rim the surface is not known, and cells pass by their centres; elsewhere the face's wet part does
+        over = axis == 2 and far
+        wet = state.phi[:, :, -1] < 0.0 if over else side_water(tank, state.phi, int(side))
+        area = np.take(opened[axis], -1 if far else 0, axis) * wet
         inward = speed * area * (-1.0 if far else 1.0)
-        gained += float(np.minimum(inward, 0.0).sum() if axis == 2 and far else inward.sum())
+        gained += float(np.minimum(inward, 0.0).sum() if over else inward.sum())
     state.exchanged_volume += gained * dt * tank.cell**2
     state.volume += gained * dt * tank.cell**2

@@ -29,12 +29,18 @@ def water_parts(tank: Tank, phi: Array) -> Array:
 
 
 def side_water(tank: Tank, phi: Array, side: int) -> Array:
-    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: that of the cell."""
+    """Part of the face of each cell on a side (0 to 5, in the order of `SIDES`) that is water: below a line with the
+    level set and the slopes that phi has at the face.
+    """
     axis, far = divmod(side, 2)
-    near = np.take(phi, (-2, -1) if far else (0, 1), axis)
-    out = np.empty(near.shape)
-    _parts(near, tank.cell, out)
-    return np.take(out, -1 if far else 0, axis)
+    line = np.moveaxis(phi, axis, 0)
+    edge, behind = (line[-1], line[-2]) if far else (line[0], line[1])
+    at = edge + 0.5 * (edge - behind)
+    a, b = np.gradient(at)
+    size = np.sqrt(a**2 + b**2)
+    out = np.empty(at.shape)
+    _face_parts(at, a, b, np.maximum(size, 1e-6 * tank.cell), out)
+    return out
 
 
 def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
@@ -112,18 +118,25 @@ def plane_fraction(distance, a, b, c):
 
 @njit(cache=True)
 def cell_water(phi, h, i, j, k, shift):
-    """Part of a cell that is water with the level set phi + shift.
+    """Part of a cell that is water with the level set phi + shift."""
+    return cell_moment(phi, h, i, j, k, shift)[0]
+
+
+@njit(cache=True)
+def cell_moment(phi, h, i, j, k, shift):
+    """Part of a cell that is water with the level set phi + shift, and that times the height of its centroid over the
+    cell's centre [cells].
 
     In each octant it lies below the plane through the centre's value with one-sided slopes: exact for a flat surface,
     and right for sheets and drops thinner than a cell, whose central slope vanishes.
     """
     p = phi[i, j, k] + shift
     if p >= 0.9 * h:
-        return 0.0
+        return 0.0, 0.0
     if p <= -0.9 * h:
-        return 1.0
+        return 1.0, 0.0
     nx, ny, nz = phi.shape
-    total = 0.0
+    total = raised = 0.0
     for sx in (-1, 1):
         a = one_sided(phi, i, j, k, 0, sx, nx)
         for sy in (-1, 1):
@@ -132,11 +145,12 @@ def cell_water(phi, h, i, j, k, shift):
                 c = one_sided(phi, i, j, k, 2, sz, nz)
                 n = np.sqrt(a * a + b * b + c * c)
                 middle = p + 0.25 * (sx * a + sy * b + sz * c)
-                if n < 1e-6 * h:
-                    total += 1.0 if middle < 0.0 else 0.0
-                else:
-                    total += plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
-    return 0.125 * total
+                part = 1.0 if middle < 0.0 else 0.0
+                if n >= 1e-6 * h:
+                    part = plane_fraction(2.0 * middle / n, a / n, b / n, c / n)
+                total += part
+                raised += 0.25 * sz * part
+    return 0.125 * total, 0.125 * raised
 
 
 @njit(cache=True, inline="always")
@@ -198,3 +212,11 @@ def _parts(phi, h, out):
         for j in range(phi.shape[1]):
             for k in range(phi.shape[2]):
                 out[i, j, k] = cell_water(phi, h, i, j, k, 0.0)
+
+
+@njit(cache=True)
+def _face_parts(at, a, b, size, out):
+    for i in range(at.shape[0]):
+        for j in range(at.shape[1]):
+            n = size[i, j]
+            out[i, j] = plane_fraction(at[i, j] / n, a[i, j] / n, b[i, j] / n, 0.0)

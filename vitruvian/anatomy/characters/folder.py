@@ -113,7 +113,8 @@ def _bone(given: dict[str, Any]) -> Bone:
         raise ValueError(f"bone '{given.get('name')}': unknown entry '{min(extra)}'")
     if given["joint"] not in ("free", "ball", "hinge"):
         raise ValueError(f"bone '{given['name']}': joint must be free, ball or hinge")
-    return Bone(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    entries: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Bone(**entries)
 
 
 def _rounded(entry: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import numba as nb
 import numpy as np
 
 from vitruvian.anatomy import Body
-from vitruvian.couple import BodyStepper
-from vitruvian.couple.muscle_pull import MuscleLines, muscle_geometry
+from vitruvian.couple import BodyStepper, MuscleLines
+from vitruvian.couple.muscle_pull import muscle_geometry
 from vitruvian.muscle import lengths
 from vitruvian.skeleton import bone_poses
 

@@ -137,7 +137,7 @@ class SoftActor:
         self.ends = _Ends(who)
 
     @cached_property
-    def body(self):  # type: ignore[no-untyped-def]
+    def body(self):
         return soft_body(self.who, young=self.young)
 
     def __getstate__(self) -> dict:

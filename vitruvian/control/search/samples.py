@@ -76,10 +76,10 @@ class Control:
             table = json.loads(Path(path).read_text())
             rows = table.pop("windows")
             window = float(table.pop("window"))
-            numbers = [np.array([r[k] for r in rows], float) for k in ("offset", "factor", "cost")]
+            offsets, factors, costs = (np.array([r[k] for r in rows], float) for k in ("offset", "factor", "cost"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"'{path}' is not a control: {error}") from None
-        return cls(window, *numbers, told=table)
+        return cls(window, offsets, factors, costs, table)
 
 
 def search(
@@ -244,7 +244,7 @@ def _save(keep: str | Path | None, w: int, job: _Job, stored: dict[str, Array]) 
         folder = Path(keep)
         folder.mkdir(parents=True, exist_ok=True)
         draft = folder / "draft.npz"
-        np.savez_compressed(draft, digest=job.digest(), **stored)
+        np.savez_compressed(draft, digest=job.digest(), **stored)  # type: ignore[arg-type]
         draft.replace(folder / f"window-{w}.npz")
 
 

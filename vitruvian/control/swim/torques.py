@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,10 @@ class _Torques(ABC):
         for bone in s.names:
             if bone.startswith(LOOSE):
                 driven[s.v_slice(bone)] = False
-        self.inverse = InverseDynamics(body, BodyStepper(s, body.muscles), floating=True, driven=driven)
+        # Torques do not fight stops: a joint that meets one is pushed back by it, and asked for nothing more.
+        none = np.zeros(s.n_v)
+        loose = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
+        self.inverse = InverseDynamics(body, BodyStepper(loose, body.muscles), floating=True, driven=driven)
         self.rows = self.inverse.driven
 
     @property

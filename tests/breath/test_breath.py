@@ -1,0 +1,163 @@
+"""The air, the surfaces and the behaviours' files, each by itself; one short run of the whole trunk."""
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy.trunk import breathing_human, crossing, strands
+from vitruvian.breath import ATMOSPHERE, Lungs, airway, vertices
+from vitruvian.breath.surface import volume, volume_gradient
+from vitruvian.control import BreathDrive, Controls
+from vitruvian.control.behaviour import (
+    Behave,
+    Behaviour,
+    Curve,
+    behaviour_names,
+    blend,
+    load_behaviour,
+    read_behaviour,
+    write_behaviour,
+)  # fmt: skip
+from vitruvian.errors import InputError
+from vitruvian.skeleton import bone_poses
+from vitruvian.systems import TorsoSystem
+from vitruvian.world import World
+
+
+@pytest.fixture(scope="module")
+def trunk():
+    return breathing_human()
+
+
+@pytest.fixture(scope="module")
+def torso(trunk):
+    return TorsoSystem(trunk, skin=False, drawn=False, layers=(), books=True)
+
+
+def test_shut_glottis_holds_the_air():
+    assert airway.flow(1.1 * ATMOSPHERE * 2e-3, 2e-3, 1e-3, Lungs().airway, 0.0, 0.1) == 0.0
+
+
+@pytest.mark.parametrize("glottis", [1.0, 0.3])
+@pytest.mark.parametrize("pressure", [-3000.0, -20.0, 15.0, 5000.0])
+def test_flow_satisfies_its_equation(glottis, pressure):
+    k, v, h = Lungs().airway, 2.4e-3, 5e-3
+    gas = (ATMOSPHERE + pressure) * v
+    q = airway.flow(gas, v, h, k, glottis, 0.0)
+    inside = (gas + h * ATMOSPHERE * q) / v - ATMOSPHERE
+    assert k * q * abs(q) == pytest.approx(-(glottis**2) * inside, rel=1e-9)
+    assert np.sign(q) == -np.sign(pressure)
+
+
+def test_volume_gradient_is_that_of_the_volume(trunk):
+    c = trunk.cavities
+    p = vertices(c, c.rest, bone_poses(trunk.body.skeleton, trunk.body.default_q))
+    for faces in (c.chest, c.belly):
+        g = np.zeros_like(p)
+        v = volume_gradient(faces, p, g)
+        assert v == pytest.approx(volume(faces, p), rel=1e-12)
+        way = np.random.default_rng(0).normal(size=p.shape)
+        slope = (volume(faces, p + 1e-6 * way) - volume(faces, p - 1e-6 * way)) / 2e-6
+        assert slope == pytest.approx(np.vdot(g, way), rel=1e-6)
+    assert 4e-3 < c.chest_volume < 9e-3
+    assert 8e-3 < c.belly_volume < 15e-3
+
+
+def test_elements_are_many_and_cross(trunk):
+    assert len(trunk.external) + len(trunk.internal) >= 500
+    assert trunk.n_elements >= 1500
+    assert 75.0 < np.median(crossing(strands())) < 105.0
+
+
+def test_a_surface_with_a_hole_is_refused(trunk):
+    from dataclasses import replace
+
+    with pytest.raises(InputError, match="belly is not closed"):
+        replace(trunk.cavities, belly=trunk.cavities.belly[1:])
+
+
+def test_rest_is_rest_and_a_pull_breathes_in(torso, trunk):
+    world = World(torso, frame_rate=200.0)
+    world.start()
+    before = world.state.breath.volume
+    for _ in range(20):
+        world.step()
+    assert abs(world.state.breath.volume - before) < 2e-6  # 2 ml
+    pull = Controls(breath=BreathDrive(0.2 * trunk.cavities.in_group("diaphragm")))
+    first = world.state.breath.air.copy()
+    for _ in range(60):
+        torso.step(world.state, pull, world.time, 5e-3)
+    b = world.state.breath
+    assert b.volume - before > 1.5e-4  # more than 0.15 l in 0.3 s
+    assert abs(b.belly[1] / trunk.cavities.belly_volume - 1.0) < 2e-3
+    assert b.air[0] - first[0] == pytest.approx(ATMOSPHERE * (b.air[3] - first[3]), rel=1e-12)
+    work = world.state.book.work
+    kinetic = 0.5 * float(trunk.cavities.mass @ (b.v**2).sum(axis=1))
+    assert work["elements"] + work["belly"] + work["lungs"] == pytest.approx(work["cavity"] + kinetic, abs=1e-6)
+
+
+def test_a_trunk_refuses_what_is_not_its_own(torso):
+    state = torso.start(np.random.default_rng(0))
+    with pytest.raises(InputError, match="elements"):
+        torso.step(state, Controls(breath=BreathDrive(np.zeros(3))), 0.0, 5e-3)
+    with pytest.raises(InputError, match="root_force"):
+        torso.step(state, Controls(root_force=np.zeros(6)), 0.0, 5e-3)
+    with pytest.raises(InputError, match="from 0 to 1"):
+        BreathDrive(np.full(3, 2.0))
+
+
+# --- behaviours ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", behaviour_names())
+def test_every_file_reads_and_writes(name):
+    behaviour = load_behaviour(name).check(8.0)
+    again = read_behaviour(write_behaviour(behaviour), "again", name)
+    for time in (0.3, 1.5, 1.77, 3.1):
+        assert again.at(time) == pytest.approx(behaviour.at(time), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[curve]]\ngroup = "diafragm"\n', "line 2: unknown group 'diafragm'; did you mean diaphragm"),
+        ('about = "x"\n[[curve]]\ngroup = "abdomen"\nshape = "wave"\namplitude = 2\n', "line 5: .*from 0 to 1"),
+        (
+            '[[curve]]\ngroup = "abdomen"\nshape = "sine"\nmean=0.2\namplitude=0.1\nstart = 3\nend = 2\n',
+            "line 7: .*ends",
+        ),
+        ('[[curve]]\ngroup = "abdomen"\nforce = 3\n', "line 3: unknown key 'force'"),
+        ('[[curve]]\ngroup = "abdomen"\nperiod = "long"\n', "line 3: period must be a number"),
+        ("[breath]\nrate = 0\n", "line 2: a breath needs a rate"),
+        ("[breath]\nrate = 15\ndiaphragm = 2\n", "line 3: diaphragm reaches 2"),
+        ("curves = 3\n", "line 1: unknown key"),
+        ("about = 1\n", "nothing happens"),
+        ("[[curve\n", "x.toml"),
+    ],
+)
+def test_bad_files_name_the_line(text, said):
+    with pytest.raises(InputError, match=said):
+        read_behaviour(text, "x.toml", "x")
+
+
+def test_sums_beyond_one_are_refused():
+    curve = Curve("abdomen", "wave", 0.7)
+    with pytest.raises(InputError, match="abdomen reaches"):
+        Behaviour("twice", (curve, curve)).check(2.0)
+
+
+def test_curves_compose_and_blend():
+    calm = load_behaviour("calm")
+    assert calm.later(1.0).at(2.0) == pytest.approx(calm.at(1.0))
+    assert calm.times(0.5).at(1.0)["diaphragm"] == pytest.approx(0.05)
+    both = blend(calm, load_behaviour("deep"), 4.0, 1.0)
+    assert both.at(1.0)["diaphragm"] == pytest.approx(calm.at(1.0)["diaphragm"])
+    assert both.at(6.25)["diaphragm"] == pytest.approx(load_behaviour("deep").at(6.25)["diaphragm"])
+
+
+def test_groups_reach_their_elements(trunk):
+    behave = Behave(trunk, load_behaviour("cough"))
+    controls = behave.act(None, None, 1.4, 2e-3)
+    assert controls.breath.glottis == pytest.approx(0.0)
+    assert controls.breath.elements[trunk.cavities.in_group("transversus")].min() == pytest.approx(1.0)
+    assert controls.excitation[trunk.internal].min() == pytest.approx(1.0)
+    assert controls.excitation[trunk.external].max() == 0.0

@@ -1,0 +1,11 @@
+"""Breath: chest and belly as closed surfaces, lungs, airway. Bones are met in `couple.cavity_pressure`.
+
+model     `Cavities` and `Lungs`; `state` what changes
+surface   places, volumes and their gradients; `airway` the flow of air
+"""
+
+from vitruvian.breath.model import ATMOSPHERE, Carried, Cavities, Leans, Lungs
+from vitruvian.breath.state import BreathState, at_rest
+from vitruvian.breath.surface import vertices
+
+__all__ = ["ATMOSPHERE", "BreathState", "Carried", "Cavities", "Leans", "Lungs", "at_rest", "vertices"]

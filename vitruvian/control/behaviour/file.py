@@ -1,0 +1,175 @@
+"""Behaviours as readable files: TOML, checked line by line.
+
+    about = "A calm breath"
+
+    [breath]                  # the highest tier: whole breaths
+    rate = 15                 # a minute
+    diaphragm = 0.1
+    intercostals = 0.3
+
+    [[curve]]                 # the middle tier: one muscle group over time
+    group = "abdomen"
+    shape = "wave"
+    amplitude = 0.5
+    period = 0.2
+    start = 1.5
+    end = 4.0
+
+The lowest tier is that of the elements: a controller of one's own sets `Controls.breath` and `excitation` itself.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from vitruvian.control.behaviour.curves import Behaviour, Curve
+from vitruvian.errors import InputError, unknown_name
+
+MOST_BYTES = 1_000_000
+CURVE_KEYS = {
+    "group": str, "shape": str, "amplitude": float, "mean": float, "period": float, "phase": float, "start": float,
+    "end": float, "ease": float, "keys": list, "smooth": bool,
+}  # fmt: skip
+BREATH_KEYS = ("rate", "diaphragm", "intercostals", "abdomen", "start", "end")
+TOP_KEYS = ("about", "curve", "breath", "marks")
+
+
+def behaviour_names() -> tuple[str, ...]:
+    """Of those that come with the package."""
+    folder = files("vitruvian.control") / "behaviours"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_behaviour(source: str | Path) -> Behaviour:
+    """From a TOML file, or one of the package's own by name ("laugh")."""
+    path = Path(source)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise InputError(f"no behaviour file '{path}'")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"behaviour file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{path.name}: not a text file") from None
+        return read_behaviour(text, path.name, path.stem)
+    if str(source) not in behaviour_names():
+        raise unknown_name("behaviour", str(source), behaviour_names())
+    text = (files("vitruvian.control") / "behaviours" / f"{source}.toml").read_text(encoding="utf-8")
+    return read_behaviour(text, f"{source}.toml", str(source))
+
+
+def read_behaviour(text: str, what: str, name: str) -> Behaviour:
+    """From the text of a file; what: its name in errors."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{what}: {error}") from None
+    for key in table:
+        if key not in TOP_KEYS:
+            raise InputError(f"{what}, line {_line(text, key)}: {unknown_name('key', key, TOP_KEYS)}")
+    curves = []
+    if "breath" in table:
+        curves += _breath(text, what, table["breath"])
+    given = table.get("curve", [])
+    if not isinstance(given, list):
+        raise InputError(f"{what}, line {_line(text, 'curve')}: curves are written as [[curve]]")
+    for number, one in enumerate(given, 1):
+        curves.append(_curve(text, what, number, one))
+    if not curves:
+        raise InputError(f"{what}: neither [breath] nor [[curve]]: nothing happens")
+    marks = {k: tuple(float(x) for x in v) for k, v in table.get("marks", {}).items()}
+    return Behaviour(name, tuple(curves), str(table.get("about", "")), marks)
+
+
+def write_behaviour(behaviour: Behaviour) -> str:
+    """The text of a file that says the same."""
+    out = [f'about = "{behaviour.about}"', ""]
+    if behaviour.marks:
+        out += ["[marks]", *(f"{k} = [{', '.join(f'{x:.4f}' for x in v)}]" for k, v in behaviour.marks.items()), ""]
+    for c in behaviour.curves:
+        out += ["[[curve]]", f'group = "{c.group}"', f'shape = "{c.shape}"']
+        for key in ("amplitude", "mean", "period", "phase", "start", "end", "ease"):
+            value, usual = getattr(c, key), getattr(Curve, key)
+            if value != usual:
+                out.append(f"{key} = {float(value):.9g}" + ("" if "." in f"{float(value):.9g}" else ".0"))
+        if c.shape == "keys":
+            out.append(f"keys = [{', '.join(f'[{float(t):.9g}, {float(v):.9g}]' for t, v in c.keys)}]")
+        if c.smooth:
+            out.append("smooth = true")
+        out.append("")
+    return "\n".join(out).replace("e+", "e").replace("inf.0", "inf")
+
+
+def _curve(text: str, what: str, number: int, given: Any) -> Curve:
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        line = _line(text, key, number)
+        if key not in CURVE_KEYS:
+            raise InputError(f"{what}, line {line}: {unknown_name('key', key, CURVE_KEYS)}")
+        kind = CURVE_KEYS[key]
+        if kind is float:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InputError(f"{what}, line {line}: {key} must be a number, got {value!r}")
+            values[key] = float(value)
+        elif key == "keys":
+            if not isinstance(value, list) or not all(
+                isinstance(p, list) and len(p) == 2 and all(isinstance(x, int | float) for x in p) for p in value
+            ):
+                raise InputError(f"{what}, line {line}: keys must be pairs [time, value]")
+            values[key] = tuple((float(t), float(v)) for t, v in value)
+        elif not isinstance(value, kind):
+            raise InputError(f"{what}, line {line}: {key} must be a {kind.__name__}, got {value!r}")
+        else:
+            values[key] = value
+    if "group" not in values:
+        raise InputError(f"{what}, line {_line(text, '', number)}: a curve needs a group")
+    try:
+        return Curve(**values)
+    except InputError as error:
+        said = str(error)
+        words = ("period", "ease", "keys", "start", "mean", "phase")
+        key = "group" if "group" in said else "shape" if "shape" in said else "end" if "ends" in said else ""
+        key = key or next((w for w in words if w in said), "amplitude")
+        raise InputError(f"{what}, line {_line(text, key, number)}: {error}") from None
+
+
+def _breath(text: str, what: str, given: Any) -> list[Curve]:
+    """Diaphragm and externals in the first half of each breath, internals in the second."""
+    for key, value in given.items():
+        if key not in BREATH_KEYS:
+            raise InputError(f"{what}, line {_line(text, key)}: {unknown_name('key', key, BREATH_KEYS)}")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"{what}, line {_line(text, key)}: {key} must be a number, got {value!r}")
+    if "rate" not in given or not given["rate"] > 0:
+        raise InputError(f"{what}, line {_line(text, 'rate')}: a breath needs a rate above 0 (breaths a minute)")
+    start, end = float(given.get("start", 0.0)), float(given.get("end", "inf"))
+    period = 60.0 / float(given["rate"])
+    parts = [("diaphragm", "diaphragm", 0.0), ("intercostals", "external intercostals", 0.0)]
+    parts += [("intercostals", "internal intercostals", 0.5), ("abdomen", "abdomen", 0.0)]
+    out = []
+    for key, group, phase in parts:
+        if key in given:
+            try:
+                out.append(Curve(group, "half", float(given[key]), period=period, phase=phase, start=start, end=end))
+            except InputError as error:
+                line = _line(text, "end" if "ends" in str(error) else key)
+                raise InputError(f"{what}, line {line}: {error}") from None
+    return out
+
+
+def _line(text: str, key: str, curve: int = 0) -> int:
+    """Where a key is written: within the given [[curve]], or at the top; of the curve itself if it is not."""
+    lines, inside = text.splitlines(), 0
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*\[\[\s*curve\s*\]\]", line):
+            inside += 1
+            if curve and inside == curve:
+                head = number
+        if (not curve or inside == curve) and key and re.match(rf"\s*\[*\s*{re.escape(key)}\b", line):
+            return number
+    return head if curve else 1

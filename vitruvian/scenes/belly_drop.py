@@ -1,0 +1,76 @@
+"""A ball dropped on the belly of a person who lies on the back (DiLorenzo 2009, figure 3.6).
+
+The belly gives way and keeps its volume.
+
+    vitruvian run belly-drop --view
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy.trunk import with_ball
+from vitruvian.control import HANGING, pose
+from vitruvian.scenes._torso import RATE, SKIN, common, trunk_of
+from vitruvian.spatial import exp_so3, quaternion_from_rotation
+from vitruvian.systems import Measure, PointsLayer, TorsoSystem
+from vitruvian.systems.torso_look import torso_layers
+from vitruvian.world import Camera, Parameter, Points, Recording, Report, Scene, Signal, World
+
+NAVEL = np.array([0.0, -0.155, 1.19])  # of the wall, default pose [m]
+LIE = exp_so3(np.array([-0.5 * np.pi, 0.0, 0.0]))  # the front turns up
+IRON = (0.35, 0.37, 0.42)
+CAMERAS = (
+    Camera("side", (1.7, 0.9, 0.95), (0.0, 1.15, 0.2)),
+    Camera("foot", (1.1, -0.6, 1.0), (0.0, 1.15, 0.2)),
+)
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    trunk = trunk_of()
+    body, radius = trunk.body, parameters["radius"]
+    fall = parameters["height"] + radius
+    trunk = with_ball(trunk, NAVEL - np.array([0.0, fall, 0.0]), radius, parameters["mass"])
+    q = pose(body, HANGING)
+    q[:3] = LIE @ body.default_q[:3] + np.array([0.0, 0.0, 0.15])
+    q[3:7] = quaternion_from_rotation(LIE)
+    push = np.zeros_like(trunk.cavities.rest)
+    push[-2, 2] = -9.81 * parameters["mass"]
+    measures = [Measure(Signal("ball", "m", "height of the ball's middle"), lambda now: now.state.breath.x[-2, 2])]
+    system = TorsoSystem(trunk, layers=(), measures=measures, cameras=CAMERAS, pose_q=q, push=push)
+    system.ground = None
+    ball = PointsLayer(Points("ball", radius, layer="ball", colour=IRON), lambda now: now.state.breath.x[[-2]])
+    system.layers = [*system.layers, *torso_layers(trunk, system, parameters["skin"]), ball]
+    return World(system, frame_rate=RATE, substeps=int(parameters["steps"]))
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    report, ball = Report(), recording.signals["ball"]
+    start = float(ball[0] - parameters["height"])  # where it touches
+    report.metrics |= {"dent_mm": 1e3 * max(0.0, start - float(ball.min()))}
+    if recording.time[-1] > 0.5:
+        report.checks["the ball sinks in"] = report.metrics["dent_mm"] > 10.0
+        report.checks["and is held"] = bool(start - ball.min() < 0.2)
+    common(report, recording, worst=0.5)
+    return report
+
+
+scene = Scene(
+    name="belly-drop",
+    summary="A ball on the belly: it gives way and keeps its volume",
+    answers="DiLorenzo 2009, figure 3.6",
+    seconds=2.0,
+    build=build,
+    check=check,
+    parameters={
+        "mass": Parameter(3.0, "of the ball", "kg", low=0.1, high=10.0),
+        "radius": Parameter(0.06, "of the ball", "m", low=0.03, high=0.12),
+        "height": Parameter(0.3, "that it falls", "m", low=0.0, high=1.0),
+        "skin": SKIN,
+        "steps": Parameter(8, "steps per frame of 1/50 s (2.5 ms)", low=1, high=40),
+    },
+    qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
+)

@@ -1,0 +1,151 @@
+"""A body whose trunk breathes: bones, muscles, diaphragm, belly, lungs; the pelvis stands still.
+
+    world = World(TorsoSystem(breathing_human()), Behave(trunk, load_behaviour("calm")), frame_rate=50, substeps=4)
+
+Every step is the one of `couple.step`, with `CavityPressure` among its contributors. Honours the controls `excitation`,
+`torque` (on top of the posture's) and `breath`; without controls the trunk rests. Arms, legs and head ride along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from vitruvian.anatomy.trunk import Trunk
+from vitruvian.array_cache import cached_arrays
+from vitruvian.breath import at_rest
+from vitruvian.control import HANGING, Controls, Posture, honoured, pose, trunk_coordinates
+from vitruvian.couple import Book, CavityPressure, CavityScratch, Contributor, JointTorques, TorsoState
+from vitruvian.errors import Diverged, InputError
+from vitruvian.skeleton import bone_poses
+from vitruvian.systems.body import ACCOUNTS, BodySystem
+from vitruvian.systems.layers import Layer
+from vitruvian.systems.measures import Measure
+from vitruvian.systems.torso_look import TORSO_CAMERAS, torso_layers
+from vitruvian.systems.torso_measures import torso_measures
+from vitruvian.world import Camera
+
+Array = np.ndarray
+SETTLE, SETTLE_STEP = 2.5, 5e-3  # [s] after which dome and wall are at rest, and the steps to there
+TORSO_ACCOUNTS: tuple[str, ...] = (*ACCOUNTS, "cavity", "elements", "belly", "lungs")
+SPEED = 200.0  # [m/s] no point of the belly moves faster
+
+
+class TorsoSystem(BodySystem):
+    """See `world.simulation.Simulation`; the state is a `TorsoState`."""
+
+    def __init__(
+        self,
+        trunk: Trunk,
+        *,
+        measures: Sequence[Measure] = (),
+        layers: Sequence[Layer] | None = None,
+        cameras: Sequence[Camera] = TORSO_CAMERAS,
+        skin: bool = True,
+        drawn: bool = True,
+        books: bool = False,
+        pose_q: Array | None = None,
+        push: Array | None = None,
+    ):
+        """layers: what else is seen beside bones and muscles; by default belly, diaphragm and, with `skin`, the skin.
+        pose_q: rest pose, by default upright with hanging arms; push: on the belly's points, the tendon last [N],
+        (p + 1, 3), from time 0 on."""
+        body = trunk.body
+        still = ~trunk_coordinates(body)
+        super().__init__(
+            body, pose(body, HANGING) if pose_q is None else pose_q, still=still, drawn=drawn, books=books,
+            cameras=cameras, measures=[*torso_measures(trunk), *measures],
+        )  # fmt: skip
+        self.trunk, self.push = trunk, push
+        poses = [bone_poses(body.skeleton, q)[0] for q in (body.default_q, self.q0)]
+        self.carried = poses[1] @ np.linalg.inv(poses[0])  # of the pelvis, from the default pose
+        self.honours = ("excitation", "torque", "breath")
+        self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
+        self.posture = Posture.of(body, self.q0, self._rest_torque())
+        self._settled: dict[str, Array] | None = None
+        self.layers = [*self.layers, *(torso_layers(trunk, self, skin) if layers is None else layers)]
+
+    def _work(self) -> Measure:
+        self.accounts = TORSO_ACCOUNTS
+        return super()._work()
+
+    # --- state
+
+    def start(self, rng: np.random.Generator) -> TorsoState:
+        state = self._resting()
+        kept = self.settled
+        state.q, state.v = kept["q"].copy(), np.zeros_like(state.v)
+        state.breath.x, state.breath.air = kept["x"].copy(), kept["air"].copy()
+        state.breath.belly = kept["belly"].copy()
+        if self.books:
+            state.book = Book.open(self.accounts)
+        return state
+
+    def _resting(self) -> TorsoState:
+        plain = self.body.at_rest(self.q0)
+        values = {f.name: getattr(plain, f.name) for f in fields(plain)}
+        return TorsoState(**values, breath=at_rest(self.trunk.cavities, self.trunk.lungs, self.carried))
+
+    @property
+    def settled(self) -> dict[str, Array]:
+        """Where everything comes to rest without muscles: q, x, air, belly; found once and kept."""
+        if self._settled is None:
+            c = self.trunk.cavities
+            given = (c.rest, c.laws.table, c.leans.stiffness, c.carried.share, c.bulk, repr(self.trunk.lungs), self.q0,
+                     self.posture.rest, self.body.muscles.table, self.body.skeleton.forces.stiffness)  # fmt: skip
+            self._settled = cached_arrays("torso-rest", __name__, given, self._settle)
+        return self._settled
+
+    def _settle(self) -> dict[str, Array]:
+        state = self._resting()
+        for _ in range(int(SETTLE / SETTLE_STEP)):
+            self.advance(state, 0.0, SETTLE_STEP, None, ())
+        lungs, b = self.trunk.lungs, state.breath
+        b.air = np.array([b.air[0], b.air[1], 0.0, 0.0])
+        assert abs(b.pressure) < 50.0, f"the trunk has not come to rest: {b.pressure:.0f} Pa in the lungs of {lungs}"
+        return {"q": state.q, "x": b.x, "air": b.air, "belly": b.belly}
+
+    def _rest_torque(self) -> Array:
+        """What balances the rest pose [N m], on coordinates that are free, (n_v,)."""
+        state = self._resting()
+        system = self.stepper.assemble(
+            state.q, state.v, state.activation, 1e-4, (CavityPressure(self.scratch, state.breath),)
+        )
+        system.resolver = None
+        return np.where(self.stepper.held, 0.0, -system.force)
+
+    # --- step
+
+    def step(self, state: TorsoState, controls: Controls | None, time: float, dt: float) -> None:  # type: ignore[override]
+        s, breath = self.body.skeleton, state.breath
+        given = honoured(controls, self.honours, "this torso", n_muscles=len(state.activation), n_v=s.n_v)
+        if given.excitation is not None:
+            state.activation = given.excitation.copy()
+        if given.breath is not None:
+            if given.breath.elements.shape != breath.activation.shape:
+                raise InputError(f"this torso has {len(breath.activation)} elements, not {len(given.breath.elements)}")
+            breath.activation = given.breath.elements.copy()
+            breath.glottis = np.array([float(given.breath.glottis)])
+        bend = np.zeros(2) if given.breath is None else given.breath.bend
+        torque = self.posture.torques(state.q, state.v, bend)
+        if given.torque is not None:
+            torque = JointTorques(
+                torque.torque + given.torque.torque,
+                torque.stiffness + np.asarray(given.torque.stiffness),
+                torque.damping + np.asarray(given.torque.damping),
+            )
+        self.advance(state, time, dt, torque, ())
+        if not np.isfinite(breath.v).all() or np.abs(breath.v).max() > SPEED:
+            raise Diverged("belly", f"a point moves faster than {SPEED:g} m/s")
+
+    def advance(  # type: ignore[override]
+        self, state: TorsoState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
+    ) -> None:
+        torque = self.posture.torques(state.q, state.v, np.zeros(2)) if torque is None else torque
+        cavity = CavityPressure(self.scratch, state.breath, push=self.push if self._settled is not None else None)
+        state.q, state.v = self.stepper.step(
+            state.q, state.v, state.activation, dt, (cavity, *others), torque=torque,
+            book=state.book if self.books else None, fibre=state.fibre,
+        )  # fmt: skip

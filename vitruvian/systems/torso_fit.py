@@ -1,0 +1,172 @@
+"""Activations that make the lungs follow a wanted pressure, call by call (DiLorenzo 2009, 6.3.2).
+
+Seven numbers a call: one wave for the abdomen (amplitude, start, frequency), whose timing the internal intercostals
+share (their amplitude), and one for the diaphragm (amplitude, start, frequency). They are found by least squares
+between simulated and wanted pressure, each call from where the one before has left the trunk. A breath in goes before
+each bout; while voiced the glottis is a quarter open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from vitruvian.control.behaviour import Behave, Behaviour, Curve
+from vitruvian.control.behaviour.sound import Call, Laughter
+from vitruvian.couple import TorsoState
+from vitruvian.systems.torso import TorsoSystem
+from vitruvian.world.state import copy_state
+
+Array = np.ndarray
+VOICED = 0.75  # closure of the glottis
+LEAD = 1.2  # [s] before the sound begins, to breathe in
+DEPTH = 0.10  # activation of the diaphragm for that
+ROUNDS = 4  # of least squares
+LOW = np.array([0.0, -0.1, 2.5, 0.0, 0.0, -0.1, 2.5])
+HIGH = np.array([1.0, 0.12, 9.0, 1.0, 0.3, 0.12, 9.0])
+SCALE = np.array([0.2, 0.03, 1.0, 0.3, 0.05, 0.03, 1.0])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A behaviour that laughs as a sound does."""
+
+    behaviour: Behaviour
+    lead: float  # [s] by which the sound begins later
+    time: Array  # [s] of the behaviour
+    wanted: Array  # pressure in the lungs [Pa]
+    simulated: Array
+    errors: Array  # of each call: rms of the difference, of the wanted pressure
+    seconds: float  # that a call took to be found
+
+    @property
+    def correlation(self) -> float:
+        """Of simulated and wanted pressure over the bouts."""
+        on = self.wanted > 0.0
+        return float(np.corrcoef(self.wanted[on], self.simulated[on])[0, 1])
+
+
+def fit_laughter(
+    torso: TorsoSystem,
+    sound: Laughter,
+    step: float,
+    *,
+    intensity: float = 1.0,
+    depth: float = DEPTH,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """The behaviour whose lung pressure follows the sound's, in steps of `step` [s]; intensity: of a loud call, 1 for
+    1 kPa; depth: activation of the diaphragm in the breath before."""
+    calls = sound.calls
+    first = calls[0].start
+    lead = LEAD - min(first, LEAD - 0.2)
+    curves: list[Curve] = []
+    before = 0.0
+    for bout in sound.bouts:
+        curves += _breath_in(before, bout[0].start + lead, depth)
+        start, end = bout[0].start + lead, bout[-1].end + lead
+        span = end - start
+        keys = ((0.0, 0.0), (0.05, 1.0), (span + 0.1, 1.0), (span + 0.2, 0.0))
+        curves.append(Curve("closure", "keys", VOICED, start=start - 0.05, end=end + 0.15, keys=keys))
+        before = end + 0.15
+    state = torso.start(np.random.default_rng(0))
+    at, errors, wanted, simulated = 0, [], [], []
+    began = perf_counter()
+    for number, call in enumerate(calls):
+        until = round((call.start + lead) / step)
+        if until > at:
+            found = _run(torso, curves, state, at, until, step)
+            wanted += [0.0] * (until - at) if number == 0 else list(_wanted(sound, at, until, step, lead, intensity))
+            simulated += list(found)
+            at = until
+        end = max(round((call.end + lead) / step), at + 5)
+        aim = _wanted(sound, at, end, step, lead, intensity)
+        best = _fit_call(torso, curves, state, at, end, step, call, aim, lead)
+        curves += _curves(best, call, lead)
+        found = _run(torso, curves, state, at, end, step)
+        errors.append(float(np.sqrt(np.mean((found - aim) ** 2) / max(np.mean(aim**2), 1e-9))))
+        wanted += list(aim)
+        simulated += list(found)
+        at = end
+        if progress is not None:
+            progress(number + 1, len(calls))
+    took = (perf_counter() - began) / len(calls)
+    behaviour = Behaviour(
+        "laughter", (*curves, *_body(calls, lead)), f"Laughter of {len(calls)} calls, from a sound",
+        {"lead": (lead,), "calls": tuple(c.start + lead for c in calls)},
+    )  # fmt: skip
+    time = step * np.arange(1, len(wanted) + 1)
+    return Fit(behaviour, lead, time, np.array(wanted), np.array(simulated), np.array(errors), took)
+
+
+def _wanted(sound: Laughter, at: int, until: int, step: float, lead: float, intensity: float) -> Array:
+    return sound.pressure(step * np.arange(at + 1, until + 1) - lead, intensity)
+
+
+def _breath_in(since: float, until: float, depth: float) -> list[Curve]:
+    span = max(0.2, min(1.0, until - since))
+    start = until - span
+    keys = ((0.0, 0.0), (0.75 * span, 1.0), (0.85 * span, 1.0), (span + 0.1, 0.0))
+    return [
+        Curve("diaphragm", "keys", depth, start=start, end=until + 0.1, keys=keys, smooth=True),
+        Curve(
+            "external intercostals", "keys", min(1.0, 4.0 * depth), start=start, end=until + 0.1, keys=keys, smooth=True
+        ),
+    ]
+
+
+def _body(calls: tuple[Call, ...], lead: float) -> list[Curve]:
+    """Spine and clavicles go along: they do not change the pressure much, and are added afterwards."""
+    start, end = calls[0].start + lead, calls[-1].end + lead
+    keys = ((0.0, 0.0), (start - 0.1, -1.5), (start + 0.3, 4.0), (end, 5.0), (end + 0.8, 0.0))
+    lift = ((0.0, 0.0), (start - 0.1, 3.0), (start + 0.3, 0.5), (end + 0.5, 0.0))
+    return [
+        Curve("spine", "keys", keys=keys, end=end + 0.8, smooth=True),
+        Curve("clavicles", "keys", keys=lift, end=end + 0.5, smooth=True),
+    ]
+
+
+def _curves(p: Array, call: Call, lead: float) -> list[Curve]:
+    start, breath = call.start + lead + p[1], call.start + lead + p[5]
+    wave = {"shape": "wave", "period": 1.0 / p[2], "start": start, "end": start + 1.0 / p[2]}
+    other = {"shape": "wave", "period": 1.0 / p[6], "start": breath, "end": breath + 1.0 / p[6]}
+    return [
+        Curve("abdomen", amplitude=float(p[0]), **wave),
+        Curve("internal intercostals", amplitude=float(p[3]), **wave),
+        Curve("diaphragm", amplitude=float(p[4]), **other),
+    ]
+
+
+def _fit_call(
+    torso: TorsoSystem, curves: list[Curve], state: TorsoState, at: int, end: int, step: float, call: Call, aim: Array,
+    lead: float,
+) -> Array:  # fmt: skip
+    rate = 1.0 / max(call.end - call.start, 0.12)
+    scale = max(float(np.sqrt(np.mean(aim**2))), 1.0)
+
+    def miss(u: Array) -> Array:
+        p = np.clip(u * SCALE, LOW, HIGH)
+        found = _run(torso, [*curves, *_curves(p, call, lead)], copy_state(state), at, end, step)
+        return np.asarray((found - aim) / scale)
+
+    first = np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate])
+    result = least_squares(
+        miss, np.clip(first, LOW + 1e-6, HIGH - 1e-6) / SCALE, bounds=(LOW / SCALE, HIGH / SCALE), diff_step=0.02,
+        max_nfev=ROUNDS,
+    )  # fmt: skip
+    return np.asarray(np.clip(result.x * SCALE, LOW, HIGH))
+
+
+def _run(torso: TorsoSystem, curves: list[Curve], state: TorsoState, at: int, end: int, step: float) -> Array:
+    """Pressure in the lungs [Pa] after each step from `at` to `end`; moves the state."""
+    near = [c for c in curves if c.start < end * step and c.end > at * step]
+    behave = Behave(torso.trunk, Behaviour("", tuple(near)))
+    out = np.zeros(end - at)
+    for n in range(at, end):
+        torso.step(state, behave.act(None, state, n * step, step), n * step, step)
+        out[n - at] = state.breath.pressure
+    return out

@@ -1,0 +1,112 @@
+"""How a trunk that breathes is seen: belly, diaphragm, elements, and a skin that follows ribs and belly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from vitruvian.anatomy import bound_skin
+from vitruvian.anatomy.trunk import Trunk
+from vitruvian.breath import vertices
+from vitruvian.skeleton import bone_poses
+from vitruvian.skin import bind
+from vitruvian.systems.colours import SKIN
+from vitruvian.systems.layers import Layer, LinesLayer, SurfaceLayer
+from vitruvian.systems.measures import Now
+from vitruvian.world import Camera, Lines, LinesFrame, Surface, SurfaceFrame
+
+Array = np.ndarray
+TORSO_CAMERAS = (
+    Camera("front", (0.35, -2.0, 1.45), (0.0, -0.02, 1.33)),
+    Camera("side", (2.0, -0.45, 1.42), (0.0, -0.02, 1.33)),
+    Camera("half", (1.25, -1.6, 1.62), (0.0, -0.02, 1.32)),
+    Camera("person", (0.8, -3.6, 1.35), (0.0, 0.0, 1.0)),
+)
+BELLY, DIAPHRAGM = (0.80, 0.55, 0.45), (0.62, 0.22, 0.20)
+NEAR, FAR = 0.02, 0.07  # [m] from the wall within which the skin goes with it wholly, and beyond which not at all
+TRIANGLES, SPACING = 16_000, 0.012
+SKIN_OPACITY = 0.4
+
+
+def torso_layers(trunk: Trunk, system: Any, skin: bool) -> list[Layer]:
+    """Belly wall, diaphragm, their elements, and the skin."""
+    c, shape = trunk.cavities, trunk.shape
+
+    def placed(now: Now) -> Array:
+        return vertices(c, now.state.breath.x, now.poses)
+
+    wall, wall_faces = _part(shape.wall, c.belly)
+    dome, dome_faces = _part(shape.dome, c.chest, flip=True)
+    lines = c.in_group("diaphragm", "upper", "middle", "lower", "external", "internal", "transversus")
+    ends = c.ends[lines]
+    offsets = 2 * np.arange(len(ends) + 1)
+    layers: list[Layer] = [
+        SurfaceLayer(
+            Surface("belly", wall_faces, layer="belly", colour=BELLY, opacity=0.55),
+            lambda now: SurfaceFrame(now.once(placed)[wall]),
+        ),
+        SurfaceLayer(
+            Surface("diaphragm", dome_faces, layer="diaphragm", colour=DIAPHRAGM, opacity=0.9),
+            lambda now: SurfaceFrame(now.once(placed)[dome]),
+        ),
+        LinesLayer(
+            Lines("elements", offsets, np.full(len(ends), 0.0012), value="activation", value_range=(0.0, 1.0),
+                  layer="elements"),
+            lambda now: LinesFrame(now.once(placed)[ends].reshape(-1, 3), now.state.breath.activation[lines].copy()),
+        ),
+    ]  # fmt: skip
+    if skin:
+        cover = TrunkSkin(trunk, system)
+        layers.append(
+            SurfaceLayer(
+                Surface("skin", cover.bound.faces, layer="skin", colour=SKIN, opacity=SKIN_OPACITY),
+                lambda now: SurfaceFrame(cover.positions(now.poses, now.state.breath.x)),
+            )
+        )
+    return layers
+
+
+class TrunkSkin:
+    """A skin on the bones that goes along with the wall of the belly where it lies on it.
+
+    What the wall does beyond being carried by the bones is passed on to the skin near it, from the settled pose on."""
+
+    def __init__(self, trunk: Trunk, system: Any, triangles: int = TRIANGLES):
+        body = trunk.body
+        self.bound = bound_skin(body, triangles=triangles, spacing=SPACING)
+        c = trunk.cavities
+        wall = np.unique(trunk.shape.wall[1:-1])
+        wall = wall[c.carried.point[wall] >= 0]
+        self.points = c.carried.point[wall]
+        rest = c.rest[self.points]
+        weights = self.bound.dense_weights()[cKDTree(self.bound.rest).query(rest)[1]]
+        self.carried = bind(body.skeleton, body.default_q, rest, np.zeros((0, 3), int), self.bound.names, weights)
+        far, near = cKDTree(rest).query(self.bound.rest, k=4)
+        share = np.clip((FAR - far[:, 0]) / (FAR - NEAR), 0.0, 1.0)
+        self.share = share * share * (3.0 - 2.0 * share)
+        self.moved = np.flatnonzero(self.share > 0.0)
+        close = 1.0 / (far[self.moved] + 1e-3)
+        self.near, self.weight = near[self.moved], close / close.sum(axis=1, keepdims=True)
+        kept = system.settled
+        self.before = self._beyond(bone_poses(body.skeleton, kept["q"]), kept["x"])
+
+    def _beyond(self, poses: Array, x: Array) -> Array:
+        return np.asarray(x[self.points] - self.carried.place(poses).vertices)
+
+    def positions(self, poses: Array, x: Array) -> Array:
+        """Vertices [m], with bones at poses and the belly's points at x."""
+        out = self.bound.place(poses).vertices
+        beyond = self._beyond(poses, x) - self.before
+        out[self.moved] += self.share[self.moved, None] * np.einsum("ij,ijk->ik", self.weight, beyond[self.near])
+        return out
+
+
+def _part(grid: Array, faces: Array, flip: bool = False) -> tuple[Array, Array]:
+    """Vertices of a grid of them, with the tendon's middle if it is there, and the triangles between them."""
+    inside = np.isin(faces, grid).sum(axis=1) >= 2
+    chosen = faces[inside & (np.isin(faces, grid).all(axis=1) | (faces.max(axis=1) > grid.max()))]
+    chosen = chosen[:, ::-1] if flip else chosen
+    used, index = np.unique(chosen, return_inverse=True)
+    return used, index.reshape(-1, 3).astype(np.int32)

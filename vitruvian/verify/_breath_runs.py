@@ -1,0 +1,71 @@
+"""Runs of the trunk for the chapter on breath: each is made once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from vitruvian.anatomy.trunk import Trunk, breathing_human
+from vitruvian.breath import ATMOSPHERE
+from vitruvian.control.behaviour import Behave, load_behaviour
+from vitruvian.systems import Now, TorsoSystem
+from vitruvian.world import World
+
+Array = np.ndarray
+
+
+class Run(NamedTuple):
+    """At every step."""
+
+    time: Array  # [s]
+    volume: Array  # of the lungs [l]
+    pressure: Array  # in them [Pa]
+    flow: Array  # into them [l/min]
+    belly: Array  # volume error of the belly, (n,)
+    gas: Array  # gas not accounted for, of what there is, (n,)
+    ribs: Array  # right ribs 2 to 10, front ends up [rad], (n, 9)
+    energy: Array  # of bones and belly: kinetic, weight, springs [J], (n,)
+    work: Array  # by account, (n, accounts)
+    accounts: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def trunk() -> Trunk:
+    return breathing_human()
+
+
+@lru_cache(maxsize=2)
+def system(books: bool = False) -> TorsoSystem:
+    return TorsoSystem(trunk(), skin=False, drawn=False, layers=(), books=books)
+
+
+@lru_cache(maxsize=32)
+def play(name: str, seconds: float, step: float, books: bool = False) -> Run:
+    """The behaviour `name` for `seconds`, in steps of `step` [s]."""
+    torso = system(books)
+    world = World(torso, Behave(trunk(), load_behaviour(name)), frame_rate=1.0 / step)
+    world.start()
+    ribs = next(m for m in torso.measures if m.signal.name == "rib_turn")
+    rows: list[tuple] = []
+    turns, work = [], []
+    first = world.state.breath.air.copy()
+    for _ in range(round(seconds / step)):
+        world.step()
+        b = world.state.breath
+        gas = (b.air[0] - first[0] - ATMOSPHERE * (b.air[3] - first[3])) / b.air[0]
+        off = b.belly[1] / trunk().cavities.belly_volume - 1.0
+        kinetic = 0.5 * float(trunk().cavities.mass @ (b.v**2).sum(axis=1))
+        rows.append((world.time, 1e3 * b.volume, b.pressure, 6e4 * b.flow, off, gas, kinetic))
+        turns.append(_turns(torso, world.state, ribs))
+        work.append([world.state.book.work[a] for a in torso.accounts] if books else [])
+    table = np.array(rows)
+    time, volume, pressure, flow, belly, gas, kinetic = table.T
+    return Run(
+        time, volume, pressure, flow, belly, gas, np.array(turns), kinetic, np.array(work), tuple(torso.accounts)
+    )
+
+
+def _turns(torso: TorsoSystem, state: object, ribs: object) -> Array:
+    return np.asarray(ribs.of(Now(torso, state)))  # type: ignore[attr-defined]
