@@ -12,6 +12,7 @@ those below it)::
     skeleton    bones, joints, kinematics, dynamics
     muscle      line muscles        flesh    finite elements             water   incompressible flow
     skin        a surface bound to bones
+    breath      cavities, lungs and airway
     couple      the one step of bones and everything that acts within it
     anatomy     tables and meshes -> bodies
     control     everything that decides activations
@@ -77,7 +78,8 @@ NAMES = {
     "Diverged": "vitruvian.errors",
 }
 PACKAGES = (
-    *("spatial", "world", "swarm", "mesh", "skeleton", "muscle", "flesh", "water", "skin", "couple", "anatomy"),
+    *("spatial", "world", "swarm", "mesh", "skeleton", "muscle", "flesh", "water", "skin", "breath", "couple"),
+    "anatomy",
     *("control", "measured", "systems", "exchange", "view", "scenes", "verify", "benchmarks", "door", "cli", "errors"),
 )
 # `import *` leaves Python's own `open` and `map` alone

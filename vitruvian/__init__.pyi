@@ -2,6 +2,7 @@
 
 from vitruvian import anatomy as anatomy
 from vitruvian import benchmarks as benchmarks
+from vitruvian import breath as breath
 from vitruvian import cli as cli
 from vitruvian import control as control
 from vitruvian import couple as couple

@@ -19,8 +19,10 @@ def test_a_clip_stands_upright_and_walks_ahead():
 
 def test_the_packages_clips_have_their_credit_beside_them():
     clips = own_clips()
-    assert set(clips) == {"walk", "run"}
-    assert "MIT" in (clips["walk"].parent / "CREDIT.md").read_text()
+    credit = (clips["walk"].parent / "CREDIT.md").read_text()
+    assert {"walk", "run"} <= set(clips)
+    assert "MIT" in credit
+    assert all(f"`{name}.csv`" in credit for name in clips)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def test_broken_clips_are_named(tmp_path, change, message):
 
 
 def test_unknown_files_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"no file 'hop', nor a clip of that name \(run, walk\)"):
+    with pytest.raises(InputError, match=r"no file 'hop', nor a clip of that name \(.*run, .*walk\)"):
         read_trial("hop")
     (tmp_path / "a.fbx").write_text("")
     with pytest.raises(InputError, match=r"known endings are .c3d, .trc, .bvh, .csv"):

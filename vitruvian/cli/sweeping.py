@@ -92,17 +92,18 @@ def sweep(
             print_json({"scene": scene, "runs": error.total, "finished": error.done, "interrupted": True})
         return 130
     picture: Path | None = table_path.with_suffix(".png")
+    refused = False
     try:
         table.plot(table_path.with_suffix(".png"), plot)
     except (InputError, RunFailed) as error:  # the runs are done: their table is told all the same
-        picture = None
+        picture, refused = None, isinstance(error, InputError)
         remark(str(error))
     folder = runs_folder(table_path)
     if json:
         print_json(_summary(table, table_path, picture, folder))
     else:
         _tell(table, table_path, picture, folder)
-    return 1 if table.failed or table.not_passed else 0
+    return 2 if refused else 1 if table.failed or table.not_passed else 0
 
 
 def _tell(table: Table, path: Path, picture: Path | None, folder: Path) -> None:
