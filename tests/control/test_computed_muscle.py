@@ -59,7 +59,7 @@ def test_excitations_make_up_for_the_activation_lag(body, motion):
     knowing = ComputedMuscleControl(body, simulation.stepper.twin(), motion, dynamics=lagging)
     blind = ComputedMuscleControl(body, simulation.stepper.twin(), motion)
     errors = [worst_error(World(simulation, c, frame_rate=60.0, substeps=8), motion, 0.8) for c in (knowing, blind)]
-    assert errors[0] < 4.2
+    assert errors[0] < 2.0
     assert errors[0] < 0.7 * errors[1]
 
 

@@ -36,6 +36,10 @@ SOFT = {"Hyo": 0.01, "Thy": 0.01}  # [N^2 m^2] slack: bones that few muscles hol
 GIVE = 0.1  # [N^2/kg] slack of every coordinate per inertia [kg m^2]: under 0.1 N m is missed where muscles suffice
 
 
+RATE = 60.0  # [1/s] decisions
+LAGGING_RATE = 120.0  # [1/s] where activations lag by 10 ms and more: at 60 a wrist runs 15 degrees off
+
+
 @dataclass(frozen=True)
 class Gains:
     """Feedback and senses."""
@@ -43,7 +47,7 @@ class Gains:
     stiffness: float = 100.0  # k_p [1/s^2]
     damping: float = 20.0  # k_v [1/s]
     feedforward: bool = True  # add the motion's acceleration
-    rate: float = 60.0  # [1/s] decisions
+    rate: float = RATE  # [1/s] decisions
     sensor_lag: float = 0.2  # [s], 1/sigma of (5.8); 0 senses at once
 
 
@@ -83,7 +87,8 @@ class ComputedMuscleControl:
         weight: w of (5.5), shape (n_muscles,); a larger one spares its muscle. dynamics: the muscles' activation lag,
         which excitations make up for as far as they can.
         """
-        self.body, self.motion, self.gains = body, motion, gains or Gains()
+        self.body, self.motion = body, motion
+        self.gains = gains or Gains(rate=RATE if dynamics is None else LAGGING_RATE)
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")
         self.inverse = InverseDynamics(body, stepper)

@@ -29,6 +29,7 @@ SHIFT = 0.02  # stiffness added after a step that had to be cut short, in μ h
 HALVINGS = 12  # of a step that overshoots
 SHORT, PATIENCE = 0.1, 3  # steps shorter than this, and how many on end mean that skin is wedged between elements
 LIGHT = 0.01  # inertia over stiffness: a row of some 80 stiffnesses up to 12 times as large, an ε of 6e-8 each
+FARTHEST = 64.0  # times a step at a saddle
 NEAR = 0.05  # unbalanced force, relative, from which contact forces are moved
 FAIR = 0.5  # likewise, from which pressures are
 UNSOUND = 0.1  # an element whose mean J is below this counts as inverted
@@ -117,7 +118,8 @@ class Newton:
                 now = self._harden(potential, x, pressure)
                 before, gaps = 0.0, []
                 continue
-            if negative and not projected:  # a saddle, as where tissue snaps or a crushed block is let go
+            saddle = negative and not projected
+            if saddle:  # as where tissue snaps or a crushed block is let go
                 self.assemble(potential, x, pressure, now, True)
                 projected = True
                 report.projected += 1
@@ -132,12 +134,14 @@ class Newton:
                     now = potential.evaluate(x, pressure)
                 rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
                 continue
+            if saddle and alpha == 1.0 and not potential.conserving:
+                alpha, there = self._farther(potential, x, pressure, there)
             short = short + 1 if alpha < SHORT else 0
             if short >= PATIENCE and self._unwedge(potential, x, pressure, now, 2.0 * alpha):
                 there, short = potential.evaluate(x + alpha * self.step, pressure), 0
             x += alpha * self.step
             rough = False
-            whole = alpha == 1.0
+            whole = alpha >= 1.0
             before = report.residual if whole and shift == 0.0 else 0.0
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
             now, moved, left = there, False, norm(there.force)
@@ -275,6 +279,22 @@ class Newton:
                 return alpha, there
             alpha *= 0.5
         return 0.0, None
+
+    def _farther(
+        self, potential: Potential, x: np.ndarray, pressure: np.ndarray, there: Evaluation
+    ) -> tuple[float, Evaluation]:
+        """Double the step while L falls and nothing turns over: a projected matrix is too stiff along a way down that
+        curves downwards."""
+        alpha, folded = 1.0, self.model.elements.folded(x + self.step)
+        while alpha < FARTHEST:
+            beyond = x + 2.0 * alpha * self.step
+            if self.model.elements.folded(beyond) > folded:
+                break
+            next_ = potential.evaluate(beyond, pressure)
+            if not next_.value < there.value:
+                break
+            alpha, there = 2.0 * alpha, next_
+        return alpha, there
 
     def _unwedge(
         self, potential: Potential, x: np.ndarray, pressure: np.ndarray, now: Evaluation, alpha: float
