@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml Makefile
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,peers,usd]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,peers,usd,docs,search]'
 	touch $@
 
 # Kernels are kept by their contents: after an edit this compiles again what has changed.
