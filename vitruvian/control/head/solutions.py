@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from vitruvian.anatomy import Body
 from vitruvian.control.activation import ActivationSolver, TorqueMap
@@ -31,6 +32,7 @@ from vitruvian.skeleton import bone_poses, inverse_dynamics
 Array = np.ndarray
 GRAVITY = 9.81  # [m/s²]
 SLACK = 1e-6  # [N² m²] per row: so little that torques are met to 1e-3 N m, and poses out of reach have an answer
+TORQUE = 1e-8  # that tone may make, relative to the strongest muscle
 ROOM = 1e-3  # a muscle this far from 0 and 1 can take a small correction
 DT = 1e-3  # [s] of the step whose forces are balanced; at rest it has no effect
 
@@ -92,10 +94,15 @@ class HeadStatics:
         mine[self.muscles] = 1.0
         found = ActivationSolver().solve(at.map, at.map.torques(mine), at.weight)
         tone = np.clip(mine - found.activation, 0.0, 1.0)
-        inside = np.flatnonzero((tone > ROOM) & (tone < 1.0 - ROOM))
         dense = at.map.dense()
-        for _ in range(3):  # take back what the solve left
+        for _ in range(3):  # take back what the solve left, from muscles that have room for it
+            inside = np.flatnonzero((tone > ROOM) & (tone < 1.0 - ROOM))
             tone[inside] -= np.linalg.lstsq(dense[:, inside], dense @ tone, rcond=None)[0]
+            np.clip(tone, 0.0, 1.0, out=tone)
+        left = dense @ tone
+        if np.abs(left).max() > TORQUE * np.abs(at.map.value).max():  # a joint whose muscles are all off or on
+            room = (-tone[self.muscles] - 1e-12, 1.0 - tone[self.muscles] + 1e-12)
+            tone[self.muscles] += lsq_linear(dense[:, self.muscles], -left, bounds=room, tol=1e-14).x
             np.clip(tone, 0.0, 1.0, out=tone)
         return tone
 
