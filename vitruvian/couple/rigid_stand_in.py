@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from vitruvian.couple.soft_bones import inertia_and_bias, locate, project, servo
+from vitruvian.couple.soft_bones import locate
+from vitruvian.couple.soft_explicit import bone_system, solve_bones
 from vitruvian.couple.soft_implicit import contact_slopes
 from vitruvian.flesh.posed.ground import TOUCHING, move_anchor, point_force
 from vitruvian.flesh.posed.skinning import velocity_at
-from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
-from vitruvian.skeleton.coordinates import move
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
 
 Array = np.ndarray
@@ -58,25 +57,10 @@ def rigid_step(bones, soles, ground, q, v, anchor, target, rate, k, d, push, wre
         touched = True
         normal, across = contact_slopes(ground, soles.area[s], w, found, h)
         _add_contact(wrench[b], blocks[b], y, found, normal, across)
-    inertia_and_bias(bones)
-    servo(bones, q, v, target, rate, k, d)
-    project(bones, wrench, bones.right)
-    right, matrix = bones.right, bones.matrix
-    right -= bones.bias
-    right += h * (bones.slope[0] @ v)
-    right *= h
-    matrix -= h * bones.slope[1] + h * h * 0.5 * (bones.slope[0] + bones.slope[0].T)
+    bone_system(bones, wrench, q, v, target, rate, k, d, h)
     if touched:
-        _add_blocks(bones, blocks, matrix)
-    bad = cholesky(matrix)
-    if bad >= 0:
-        return bad
-    solve_cholesky(matrix, right)
-    v += right
-    moved = np.empty(len(q))
-    move(bones.topology, q, v, h, moved)
-    q[:] = moved
-    return -1
+        _add_blocks(bones, blocks, bones.matrix)
+    return solve_bones(bones, q, v, h)
 
 
 @njit(cache=True)

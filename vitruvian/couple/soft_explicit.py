@@ -107,6 +107,13 @@ def explicit_step(flesh, bones, ground, damping, room, q, v, x, u, anchor, targe
 @njit(cache=True)
 def bone_step(bones, wrench, q, v, target, rate, k, d, h):
     """Bones alone under wrenches and servos; after `locate` at (q, v)."""
+    bone_system(bones, wrench, q, v, target, rate, k, d, h)
+    return solve_bones(bones, q, v, h)
+
+
+@njit(cache=True)
+def bone_system(bones, wrench, q, v, target, rate, k, d, h):
+    """Matrix and right side of a step of the bones under wrenches and servos, in `bones`; after `locate` at (q, v)."""
     inertia_and_bias(bones)
     servo(bones, q, v, target, rate, k, d)
     project(bones, wrench, bones.right)
@@ -115,11 +122,16 @@ def bone_step(bones, wrench, q, v, target, rate, k, d, h):
     right += h * (bones.slope[0] @ v)
     right *= h
     matrix -= h * bones.slope[1] + h * h * 0.5 * (bones.slope[0] + bones.slope[0].T)
-    bad = cholesky(matrix)
+
+
+@njit(cache=True)
+def solve_bones(bones, q, v, h):
+    """Take that step, in place; -1, or the first row of the matrix that is not positive."""
+    bad = cholesky(bones.matrix)
     if bad >= 0:
         return bad
-    solve_cholesky(matrix, right)
-    v += right
+    solve_cholesky(bones.matrix, bones.right)
+    v += bones.right
     moved = np.empty(len(q))
     move(bones.topology, q, v, h, moved)
     q[:] = moved

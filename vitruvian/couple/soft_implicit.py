@@ -187,20 +187,26 @@ def add_flesh_momentum(flesh, x, u, out, inertia):
 
 
 @njit(cache=True)
+def _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
+    """Whether the ground pushes skin point s: its place y, velocity w and the force `found` (4,)."""
+    z = 0.0
+    for j in range(4):
+        z += flesh.skin_weights[s, j] * x[flesh.skin_nodes[s, j], 2]
+    if z >= ground.height:
+        return False
+    skin_point(flesh, s, x, y)
+    skin_point(flesh, s, u, w)
+    return point_force(ground, flesh.skin_area[s], y, w, anchor[s], found) > 0.0
+
+
+@njit(cache=True)
 def _add_contact(flesh, ground, x, u, anchor, h, force, matrix, total):
     """Ground forces at the prediction and their slopes in the matrix: springs h², dampers h, sliding its secant."""
     y, w, found, away = np.empty(3), np.empty(3), np.empty(4), np.zeros(8)
     for s in range(len(anchor)):
-        z = 0.0
-        for j in range(4):
-            z += flesh.skin_weights[s, j] * x[flesh.skin_nodes[s, j], 2]
-        if z >= ground.height:
+        if not _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
             continue
-        skin_point(flesh, s, x, y)
-        skin_point(flesh, s, u, w)
         area = flesh.skin_area[s]
-        if point_force(ground, area, y, w, anchor[s], found) <= 0.0:
-            continue
         add_point(flesh, s, y, found, force, away)
         normal, across = contact_slopes(ground, area, w, found, h)
         for i in range(4):
@@ -227,16 +233,9 @@ def _contact_impulse(flesh, ground, x, u, du, anchor, h, gained, total):
     """What the ground really did in the step, its slopes included, into `gained` and the wrench `total` [N]."""
     y, w, dw, found = np.empty(3), np.empty(3), np.empty(3), np.empty(4)
     for s in range(len(anchor)):
-        z = 0.0
-        for j in range(4):
-            z += flesh.skin_weights[s, j] * x[flesh.skin_nodes[s, j], 2]
-        if z >= ground.height:
+        if not _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
             continue
-        skin_point(flesh, s, x, y)
-        skin_point(flesh, s, u, w)
         area = flesh.skin_area[s]
-        if point_force(ground, area, y, w, anchor[s], found) <= 0.0:
-            continue
         normal, across = contact_slopes(ground, area, w, found, h)
         skin_point(flesh, s, du, dw)
         fx, fy, fz = found[0] - across * dw[0] / h, found[1] - across * dw[1] / h, found[2] - normal * dw[2] / h

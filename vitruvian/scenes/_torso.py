@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from vitruvian.anatomy.trunk import Trunk, breathing_human
 from vitruvian.control.behaviour import Behave, Behaviour
@@ -47,12 +46,6 @@ def tidal_volumes(time: Array, volume: Array, period: float, skip: float = 0.0) 
         out.append(float(np.ptp(volume[at])))
         start += period
     return np.array(out)
-
-
-def burst_rate(time: Array, pressure: Array) -> float:
-    """Peaks of pressure a second, 0 if there are fewer than three."""
-    peaks, _ = find_peaks(pressure, prominence=0.25 * float(np.ptp(pressure)), distance=3)
-    return float((len(peaks) - 1) / (time[peaks[-1]] - time[peaks[0]])) if len(peaks) > 2 else 0.0
 
 
 def common(report: Report, recording: Recording, worst: float = 2.0) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from vitruvian.breath import burst_rate
 from vitruvian.control.behaviour import load_behaviour
-from vitruvian.scenes._torso import BURST, SKIN, burst_rate, common, torso_world
+from vitruvian.scenes._torso import BURST, SKIN, common, torso_world
 from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 STYLES = {"giggle": (0.1, 1.5), "laugh": (0.5, 2.0), "deep_laugh": (1.0, 2.0)}  # what a bout may lose [l]

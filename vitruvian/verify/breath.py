@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.anatomy.trunk import crossing, strands
-from vitruvian.breath import ATMOSPHERE, Lungs, airway, vertices
+from vitruvian.breath import ATMOSPHERE, Lungs, airway, burst_rate, vertices
 from vitruvian.breath.surface import volume, volume_gradient
 from vitruvian.control.behaviour.sound import laughter, synthesised
 from vitruvian.scenes import find
-from vitruvian.scenes._torso import burst_rate
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.torso_fit import fit_laughter
 from vitruvian.verify._breath_runs import play, system, trunk
