@@ -3,13 +3,14 @@
 import io
 import shutil
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from vitruvian.view import LiveView, MemoryRecording, serve, write_page
-from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage, Surface, SurfaceFrame
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
@@ -192,6 +193,29 @@ def test_forces_are_drawn_as_arrows(viewer, look):
     before = shot(page)
     page.keyboard.press("f")
     assert np.abs(shot(page) - before).mean() > 0.05
+
+
+def test_the_force_of_the_ground_acts_at_its_centre_of_pressure(look, demo):
+    recording = demo.demo(3)
+    axes = ("left", "back", "up")
+    signals = (Signal("ground", "N", components=axes), Signal("pressure", "m", components=axes[:2]))
+    frames = [
+        replace(frame, signals={"ground": np.array([0.0, 0.0, 700.0]), "pressure": np.array([0.25, -0.5 * i])})
+        for i, frame in enumerate(recording.frames)
+    ]
+    stage = replace(recording.stage, signals=signals, ground=0.125)
+    standing = serve(MemoryRecording(stage, frames, recording.time), port=0, open_browser=False, block=False)
+    try:
+        page = look(standing.url)
+        page.wait_for_function("page.signals")
+        told = "(i => { const a = page.actors[0]; return page.actsAt(a, a.stage.signals[0], page.signals[0], i); })"
+        assert page.evaluate(f"{told}(2)") == [0.25, -1.0, 0.125]
+        page.evaluate("page.signals[0].series[1][0] = NaN")  # in the air: below the middle of the bones
+        assert page.evaluate(f"{told}(0)")[2] == 0.125
+        page.keyboard.press("f")
+        page.wait_for_selector("#arrows:checked", state="attached")
+    finally:
+        standing.close()
 
 
 def test_labels_of_small_values_differ(viewer, look):

@@ -37,7 +37,14 @@ def test_film_decodes_to_one_frame_per_recorded_frame_at_the_recorded_rate(demo,
 
 
 @pytest.mark.parametrize(
-    ("recorded", "fps", "rate", "count"), [(60.0, None, 60.0, 121), (240.0, None, 60.0, 121), (60.0, 30.0, 30.0, 61)]
+    ("recorded", "fps", "rate", "count"),
+    [
+        (60.0, None, 30.0, 61),
+        (240.0, None, 30.0, 61),
+        (48.0, None, 24.0, 49),
+        (60.0, 50.0, 50.0, 101),
+        (25.0, None, 25.0, 51),
+    ],
 )
 def test_film_runs_in_real_time_whatever_the_recorded_rate(recorded, fps, rate, count):
     time = np.arange(round(2.0 * recorded) + 1) / recorded

@@ -154,3 +154,20 @@ def test_the_pool_has_tiles_and_a_lane_line_that_stand_still_in_the_world():
     assert len(tiles & {tuple(np.round(v, 6)) for v in on.vertices[:-4]}) > 0.9 * len(tiles)
     assert np.ptp(here.vertices[-4:, 0]) == 0.25
     assert here.colours[-1].sum() < 0.3 * here.colours[0].sum()
+
+
+def test_an_eye_under_water_sees_the_body_again_as_an_image_in_the_surface():
+    # From 4 m away the surface is seen far outside the window to the air; box at -0.5, image at +0.5.
+    picture = swimmer_picture((4.0, 0.0, -0.8), (0.0, 0.0, -0.1))
+    red = (picture[..., 0] - picture[..., 2])[:, 40:56].max(axis=1)  # by row, in the middle columns
+    own, image = red[len(red) // 2 + 4 :].max(), red[: len(red) // 2].max()
+    assert own > 30
+    assert 10 < image < own + 40
+
+
+def test_a_body_in_deep_water_appears_higher_to_an_eye_above_it():
+    # The box's middle is half a metre down and 1 m away from below an eye at 1 m: 33.7 degrees if light went straight.
+    picture = swimmer_picture((1.0, 0.0, 1.0), (0.0, 0.0, -0.5), size=(96, 96))
+    red = np.argwhere(picture[..., 0] - picture[..., 2] > 20)
+    middle = red[:, 0].mean()
+    assert middle < 46.0  # above the middle of the picture, to which a straight ray would go

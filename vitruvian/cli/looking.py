@@ -76,8 +76,18 @@ def render(
     look: Annotated[str | None, typer.Option("--look", metavar="X,Y,Z", help="What it looks at [m].")] = None,
     orbit: Annotated[float, typer.Option(help="Turns of the camera about that, over the whole recording.")] = 0.0,
     fps: Annotated[
-        float | None, typer.Option(help="Frames per second of a film; those of the recording, up to 60, without it.")
+        float | None, typer.Option(help="Frames per second of a film; those of the recording, up to 30, without it.")
     ] = None,
+    blur: Annotated[
+        float, typer.Option(help="Motion blur of a film: part of a frame's time, 0 to 1; 6 × slower.")
+    ] = 0.0,
+    engine: Annotated[
+        str, typer.Option(help="own: our renderer, needs nothing; cycles: path-traced by Blender, slow and real.")
+    ] = "own",
+    quality: Annotated[
+        str | None, typer.Option(help="With cycles: draft (films), standard (pictures) or fine.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="With cycles: auto (the default), cpu or cuda.")] = None,
     json: Json = False,
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
@@ -88,6 +98,7 @@ def render(
     recording = _shown(path)
     how: dict[str, Any] = {"at": at, "size": pixels, "layers": shown, "camera": camera, "fps": fps}
     how |= {"eye": parse_place(eye, "--from"), "look": parse_place(look, "--look"), "orbit": orbit}
+    how |= {"engine": engine, "quality": quality, "device": device, "blur": blur}
     if out.suffix.lower() in FILMS:
         with progress_bar("drawing", slow_start=True) as progress:
             draw(recording, out, **how, progress=progress)
@@ -99,7 +110,7 @@ def render(
 
 def export(
     path: Thing,
-    out: Annotated[Path, typer.Argument(metavar="OUT.(xml|osim|glb|usd|csv)", help="File to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.(xml|osim|glb|usd|csv|blend)", help="File to write.")],
     json: Json = False,
 ) -> None:
     """Write a recording or a model in another format."""

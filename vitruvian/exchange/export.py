@@ -15,6 +15,7 @@ from vitruvian.errors import InputError
 from vitruvian.world.whole_file import check_writable, whole_file
 
 RECORDING_WRITERS = {
+    ".blend": "vitruvian.view.cycles.render:write_blend",
     ".csv": "vitruvian.exchange.csv:write_csv",
     ".glb": "vitruvian.exchange.glb:write_glb",
     ".usd": "vitruvian.exchange.usd:write_usd",
@@ -59,4 +60,5 @@ def _writer(what: str, writers: dict[str, str], others: dict[str, str], out: Pat
     if suffix in others:
         other = "a model" if what == "a recording" else "a recording"
         raise InputError(f"{out.name}: {suffix} holds {other}, not {what}; {can}")
-    raise InputError(f"{out.name}: unknown format '{suffix}'; {can}" if suffix else f"'{out}' has no suffix; {can}")
+    known = f"recordings: {', '.join(sorted(RECORDING_WRITERS))}; models: {', '.join(sorted(MODEL_WRITERS))}"
+    raise InputError(f"{out.name}: unknown format '{suffix}'; {known}" if suffix else f"'{out}' has no suffix; {known}")

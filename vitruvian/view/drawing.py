@@ -34,6 +34,7 @@ FINISH: dict[str, tuple[float, float, float]] = {
 SPRAY = "spray surface"  # name of the surface around drops that fly together
 WITHIN = 5.0  # radii from that surface at which a drop is part of it
 PLAIN = (0.18, 0.10, 0.0)
+MIRRORED = -1.0  # instead of water's 1: an image in its surface
 TUBE_SIDES = (14, 8)  # around each tube: when there are few lines, when there are many
 MANY_LINES = 120
 MOST_VERTICES = 4_000_000  # of the tubes that lines are drawn as
@@ -66,6 +67,7 @@ class Drawing:
     solid: Triangles
     clear: Triangles
     spheres: Spheres
+    image: Triangles | None = None  # solid, seen in the surface of water alone: `finish` says MIRRORED
 
     def points(self) -> Array:
         """All places that a camera should see, shape (n, 3): vertices, or sphere centres when there are none."""
@@ -101,13 +103,13 @@ class Model:
         self.layers = chosen_layers(stage, layers)
         body = {name: i for i, name in enumerate(stage.bodies)}
         self._meshes = [_RigidPart(m, body.get(m.body, -1)) for m in stage.meshes if m.layer in self.layers]
-        self._surfaces = [_SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]
+        self._surfaces = [SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]
         self._lines = [LinesPart(l) for l in stage.lines if l.layer in self.layers]
         self._points = [p for p in stage.points if p.layer in self.layers]
 
     def colour_maps(self) -> list[ColourMap]:
         """One per shown value, without repetition."""
-        parts: list[_SurfacePart | LinesPart] = [*self._surfaces, *self._lines]
+        parts: list[SurfacePart | LinesPart] = [*self._surfaces, *self._lines]
         maps = [part.colours for part in parts if part.colours is not None]
         return list({(m.title, m.unit, m.low, m.high): m for m in maps}.values())
 
@@ -151,7 +153,9 @@ class _RigidPart:
         return Triangles(vertices, self.faces, turned.reshape(-1, 3, 3), self.colours, self.finish)
 
 
-class _SurfacePart:
+class SurfacePart:
+    """A surface whose vertices move."""
+
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         self.faces = None if surface.faces is None else np.ascontiguousarray(surface.faces, dtype=np.int32)
@@ -253,19 +257,23 @@ def join(parts: list[Triangles]) -> Triangles:
     )
 
 
-def _spheres(points: list[Points], frame: Frame) -> Spheres:
+def drops_apart(points: Points, frame: Frame) -> Array:
+    """Places [m] (n, 3) of points that are drawn as balls: drops within a sheet of water are drawn as that sheet."""
+    now = np.asarray(frame.points.get(points.name, np.zeros((0, 3))), dtype=np.float64).reshape(-1, 3)
+    now = now[np.isfinite(now).all(axis=1)]
     sheets = [
         patch.vertices for name, patch in frame.surfaces.items() if name.startswith(SPRAY) and len(patch.vertices)
     ]
+    if points.layer == "spray" and sheets and len(now):
+        away, _ = cKDTree(np.concatenate(sheets)).query(now)
+        now = now[away > WITHIN * points.radius]
+    return now
+
+
+def _spheres(points: list[Points], frame: Frame) -> Spheres:
     centres, radius, colours = [np.zeros((0, 3))], [np.zeros(0)], [np.zeros((0, 3), dtype=np.float32)]
     for p in points:
-        now = np.asarray(frame.points.get(p.name, np.zeros((0, 3))), dtype=np.float64).reshape(-1, 3)
-        now = now[np.isfinite(now).all(axis=1)]
-        if (
-            p.layer == "spray" and sheets and len(now)
-        ):  # what is drawn as a sheet of water is not drawn as drops as well
-            away, _ = cKDTree(np.concatenate(sheets)).query(now)
-            now = now[away > WITHIN * p.radius]
+        now = drops_apart(p, frame)
         centres.append(now)
         radius.append(np.full(len(now), p.radius, dtype=np.float64))
         colours.append(_flat_colour(p.colour, len(now)))

@@ -10,12 +10,13 @@ floor of half-metre tiles with a lane line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vitruvian.view.bending import apparent, mirrored
 from vitruvian.view.colour import linear_from_srgb
-from vitruvian.view.drawing import Drawing, Triangles, join
+from vitruvian.view.drawing import MIRRORED, Drawing, Triangles, join
 from vitruvian.view.raster.types import AIR, Medium
 from vitruvian.view.raster.water import DEPTH
 from vitruvian.world import Frame, Stage, Surface
@@ -66,10 +67,8 @@ def surround(
     if rim is None:
         return drawing, AIR
     under = bool(eye[2] < rim.level)
-    away = np.linalg.norm(eye - target)
-    low = not under and (eye[2] - rim.level) < STEEP * away
-    cut = [s for s in rim.sides if low and s[1] * (eye[s[0]] - (rim.high if s[1] > 0 else rim.low)[s[0]]) > 0.0]
-    vertices, faces, normals = _around(rim, [(axis, sign) for axis, sign, _ in cut])
+    cut = _cut(rim, eye, target)
+    vertices, faces, normals = _around(rim, cut)
     n = len(vertices)
     finish = drawing.clear.finish[drawing.clear.finish[:, 3] > 0.0]
     rest = Triangles(
@@ -85,7 +84,54 @@ def surround(
     clear.finish = np.array(clear.finish)
     clear.finish[clear.finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-(DIVER if cut else CLEAR) * DEPTH * reach)
     medium = Medium(True, under, *depth.tolist(), *(DIVER * takes).tolist())
-    return Drawing(join([drawing.solid, pool_floor(rim)]), clear, drawing.spheres), medium
+    solid, spheres, image = join([drawing.solid, pool_floor(rim)]), drawing.spheres, None
+    before, all_clear = solid, replace(clear)
+    if not cut:
+        solid = replace(solid, vertices=apparent(solid.vertices, eye, rim.level))
+        bent = np.zeros(len(clear.vertices), dtype=bool)
+        bent[clear.faces[clear.finish[:, 3] <= 0.0]] = True
+        clear.vertices = np.where(bent[:, None], apparent(clear.vertices, eye, rim.level), clear.vertices)
+        spheres = replace(spheres, centres=apparent(spheres.centres, eye, rim.level))
+    if under:  # what sticks out of the water is seen in two places: through the surface, and below it
+        image = _image(drawing, eye, rim.level)
+        solid, clear = _apart(solid, before.vertices, rim.level), _apart(clear, all_clear.vertices, rim.level)
+    return Drawing(solid, clear, spheres, image), medium
+
+
+def _apart(triangles: Triangles, true: Array, level: float) -> Triangles:
+    """The triangles that lie wholly on one side of the surface, and all of water; true: where vertices are [m]."""
+    wet = true[:, 2][triangles.faces] < level
+    kept = (triangles.finish[:, 3] > 0.0) | (wet.all(axis=1) | ~wet.any(axis=1))
+    return replace(
+        triangles, faces=triangles.faces[kept], normals=triangles.normals[kept], finish=triangles.finish[kept]
+    )
+
+
+def _image(drawing: Drawing, eye: Array, level: float) -> Triangles:
+    """What the surface mirrors to an eye below it: the skin where there is one, else all that is solid."""
+    skin = drawing.clear.finish[:, 3] <= 0.0
+    of = drawing.clear if skin.any() else drawing.solid
+    chosen = np.flatnonzero(skin) if skin.any() else np.arange(len(of.faces))
+    vertices, faces, kept = mirrored(of.vertices, of.faces[chosen], eye, level)
+    finish = of.finish[chosen][kept].copy()
+    finish[:, 0], finish[:, 3] = 1.0, MIRRORED
+    # Normals stay those of the thing itself: light falls on it, not on its image.
+    normals = of.normals[chosen][kept][:, [0, 2, 1]]
+    return Triangles(vertices, faces, np.ascontiguousarray(normals), of.colours, finish)
+
+
+def outside(rim: Rim, eye: Array, target: Array) -> tuple[Array, Array]:
+    """Vertices [m] and faces of the water beyond the window, cut open towards a low camera."""
+    return _around(rim, _cut(rim, eye, target))[:2]
+
+
+def _cut(rim: Rim, eye: Array, target: Array) -> list[tuple[int, float]]:
+    """Axis and sign of the sides along which water is cut away for a camera at `eye` [m]."""
+    above = eye[2] - rim.level
+    if not 0.0 <= above < STEEP * np.linalg.norm(eye - target):
+        return []
+    ends = {-1.0: rim.low, 1.0: rim.high}
+    return [(axis, sign) for axis, sign, _ in rim.sides if sign * (eye[axis] - ends[sign][axis]) > 0.0]
 
 
 def pool_floor(rim: Rim) -> Triangles:
@@ -95,12 +141,12 @@ def pool_floor(rim: Rim) -> Triangles:
     i, j = (k.ravel() for k in np.meshgrid(*(first[c] + np.arange(int(2 * POOL_REACH / TILE)) for c in (0, 1))))
     low = np.stack([i * TILE, j * TILE, np.full(len(i), level)], axis=1)
     tiles = low[:, None] + TILE * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    ends = middle[1] + POOL_REACH * np.array([-1.0, -1.0, 1.0, 1.0])
-    across = 0.5 * LANE_LINE * np.array([-1.0, 1.0, 1.0, -1.0])
-    line = np.stack([across, ends, np.full(4, level + 0.004)], axis=1)[None]
+    pieces = TILE * np.unique(j)[:, None] + TILE * np.array([0.0, 0.0, 1.0, 1.0])  # as short as tiles: water bends it
+    across = np.broadcast_to(0.5 * LANE_LINE * np.array([-1.0, 1.0, 1.0, -1.0]), pieces.shape)
+    line = np.stack([across, pieces, np.full(pieces.shape, level + 0.004)], axis=2)
     corners = np.concatenate([tiles, line])
     shades = linear_from_srgb(np.array(TILES))[(i + j) % 2]
-    inks = np.concatenate([shades, linear_from_srgb(np.array([LANE_INK]))])
+    inks = np.concatenate([shades, np.broadcast_to(linear_from_srgb(np.array(LANE_INK)), (len(line), 3))])
     start = 4 * np.arange(len(corners), dtype=np.int32)[:, None]
     faces = np.concatenate([start + np.array([0, 1, 2]), start + np.array([0, 2, 3])]).astype(np.int32)
     return Triangles(

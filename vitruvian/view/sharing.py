@@ -27,7 +27,6 @@ from vitruvian.world import Frame, Stage
 from vitruvian.world.whole_file import whole_file
 
 Array = np.ndarray
-FPS = 30.0  # frames per second at most, unless asked for
 LOOKED_AT = 16  # frames measured to find what a run sweeps over
 AS_IT_IS, FROM_BEFORE, INDICES, ROWS = 0, 1, 2, 3  # how a block is told
 
@@ -62,10 +61,7 @@ def write_page(
 def _packed(recording: Any, fps: float | None, layers: list[str] | None, progress: Any) -> bytes:
     stage = _only(recording.stage, layers)
     time = np.asarray(recording.time, dtype=float)
-    rate, order = film_frames(time, fps)
-    if fps is None and rate > FPS:
-        rate, order = film_frames(time, FPS)
-    order = np.unique(order)
+    order = np.unique(film_frames(time, fps)[1])
     boxes = _boxes(stage, recording, order)
     about = getattr(recording, "attributes", {})
     settings = about.get("parameters")

@@ -5,6 +5,7 @@ const $ = id => document.getElementById(id);
 const FIELD = 28 * Math.PI / 180, BOB = 0.3, AHEAD = 12, KEPT = 240;
 const SECOND = [0.25, 0.50, 0.75]; // the colour of a second recording laid over the first
 
+const isForce = signal => signal.unit === "N" && ["x,y,z", "left,back,up"].includes(signal.components.join());
 class Page {
   constructor() {
     this.canvas = $("scene");
@@ -227,20 +228,28 @@ class Page {
     const u = values[i] / 65534 * 15, a = Math.min(Math.floor(u), 14), f = u - a;
     return lines.map[a].map((x, ch) => x + f * (lines.map[a + 1][ch] - x));
   }
-  arrows(painter, actors) { // forces that the recording holds as vectors, at the middle of the bones
+  arrows(painter, actors) { // forces that the recording holds as vectors
     if (!this.arrowsOn || !this.signals) return;
     const actor = actors[0], s = this.signals[0], t = this.live ? this.live.time : this.time[this.shown];
     actor.stage.signals.forEach((signal, k) => {
-      if (signal.unit !== "N" || signal.components.join() !== "x,y,z" || !s.time.length) return;
+      if (!isForce(signal) || !s.time.length) return;
       const i = this.nearest(t, s.time), f = [0, 1, 2].map(c => s.series[k][3 * i + c]);
+      if (!f.every(Number.isFinite)) return;
       let most = 1e-9;
       for (let j = 0; j < s.time.length; j++) most = Math.max(most, Math.hypot(s.series[k][3 * j], s.series[k][3 * j + 1], s.series[k][3 * j + 2]) || 0);
-      const n = Math.max(actor.stage.bodies.length, 1), at = [0, 0, 0];
-      for (let b = 0; b < actor.stage.bodies.length; b++) for (let c = 0; c < 3; c++) at[c] += actor.frame.poses[7 * b + c] / n;
+      const at = this.actsAt(actor, signal, s, i);
       painter.gl.disable(painter.gl.DEPTH_TEST);
       painter.arrow(at, at.map((x, c) => x + 0.6 * this.stage.reach * f[c] / most), 0.012 * this.stage.reach, k % 2 ? [0.15, 0.45, 0.75] : [0.75, 0.20, 0.15]);
       painter.gl.enable(painter.gl.DEPTH_TEST);
     });
+  }
+  actsAt(actor, signal, s, i) { // a force of the ground acts at its centre of pressure where that is recorded, others at the middle of the bones
+    const stage = actor.stage, n = stage.bodies.length, at = n ? [0, 0, 0] : [0, 1, 2].map(c => 0.5 * (stage.low[c] + stage.high[c]));
+    for (let b = 0; b < n; b++) for (let c = 0; c < 3; c++) at[c] += actor.frame.poses[7 * b + c] / n;
+    if (!signal.name.startsWith("ground") || stage.ground === null) return at;
+    const k = stage.signals.findIndex(x => x.name === "pressure" && x.unit === "m" && x.components.length === 2);
+    const p = k < 0 ? [] : [s.series[k][2 * i], s.series[k][2 * i + 1]];
+    return p.length && p.every(Number.isFinite) ? [...p, stage.ground] : [at[0], at[1], stage.ground];
   }
   arrange(mode) { // two recordings: side by side, or one over the other
     this.mode = mode;
@@ -413,7 +422,7 @@ class Page {
     Object.assign(box, { type: "checkbox", id: "arrows" });
     box.addEventListener("change", () => { this.arrowsOn = box.checked; this.dirty = true; });
     row.append(box, name);
-    if (stage.signals.some(s => s.unit === "N" && s.components.join() === "x,y,z")) $("layers").append(row);
+    if (stage.signals.some(s => isForce(s))) $("layers").append(row);
     const valued = new Map();
     for (const part of [...stage.surfaces, ...stage.lines]) if (part.value) valued.set(`${part.layer}: ${part.value}`, part);
     $("colours").hidden = !valued.size;

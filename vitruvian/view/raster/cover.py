@@ -89,15 +89,23 @@ def layer_triangles(band, bins, samples, nearness, layer_near, layer_owner, laye
         )
         if not ok:
             continue
+        a2, b2 = -a0 - a1, -b0 - b1
+        reach0 = max(a0, 0.0) + max(b0, 0.0)
+        reach1 = max(a1, 0.0) + max(b1, 0.0)
+        reach2 = max(a2, 0.0) + max(b2, 0.0)
         for y in range(y_first, y_last + 1):
             for x in range(x_first, x_last + 1):
+                u0, v0 = a0 * x + b0 * y + c0, a1 * x + b1 * y + c1
+                if u0 + reach0 < 0.0 or v0 + reach1 < 0.0 or 1.0 - u0 - v0 + reach2 < 0.0:
+                    continue
+                close = az * x + bz * y + cz
                 for s in range(count):
-                    px, py = x + samples[s, 0], y + samples[s, 1]
-                    u = a0 * px + b0 * py + c0
-                    v = a1 * px + b1 * py + c1
+                    px, py = samples[s, 0], samples[s, 1]
+                    u = u0 + a0 * px + b0 * py
+                    v = v0 + a1 * px + b1 * py
                     if u < 0.0 or v < 0.0 or u + v > 1.0:
                         continue
-                    here = np.float32(az * px + bz * py + cz)
+                    here = np.float32(close + az * px + bz * py)
                     if here <= nearness[y, x, s]:
                         continue
                     filled = layer_count[y - top, x, s]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from numba import get_num_threads
 from scipy.ndimage import maximum_filter
 
 from vitruvian.view.camera import Pinhole, grid_spacing
-from vitruvian.view.drawing import Drawing, Triangles
+from vitruvian.view.drawing import Drawing, Triangles, join
 from vitruvian.view.raster import cover, occlusion, project, shade, shadow
 from vitruvian.view.raster.types import AIR, BAND, Balls, Bins, Floor, Medium, Soup, View
 
@@ -41,7 +42,8 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = A
     samples = SAMPLES[setting.samples]
     view = View(*[*camera.eye.tolist(), *camera.axes.ravel().tolist(), camera.focal, 0.5 * width, 0.5 * height])
     near = NEAR * max(float(np.linalg.norm(setting.centre - camera.eye)), 1e-3)
-    solid, clear = _soup(drawing.solid), _soup(drawing.clear)
+    solid = _soup(drawing.solid if drawing.image is None else join([drawing.solid, drawing.image]))
+    clear = _soup(drawing.clear)
     balls = Balls(drawing.spheres.centres, drawing.spheres.radius, drawing.spheres.colours)
     floor = _floor(setting)
     with ThreadPoolExecutor(max_workers=setting.threads or get_num_threads()) as pool:
@@ -69,11 +71,20 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = A
 
         place, open_sky = _open_sky(view, solid, balls, samples, nearness, owner, OCCLUSION_REACH * setting.reach, each)
         picture = np.empty((height, width, 3), dtype=np.uint8)
+        own = threading.local()
+
+        def room() -> tuple[Array, Array, Array]:
+            """Arrays that one thread works in, band after band."""
+            if not hasattr(own, "room"):
+                shape = (BAND, width, len(samples))
+                kept = (*shape, shade.LAYERS)
+                own.room = np.empty(kept, np.float32), np.empty(kept, np.int32), np.zeros(shape, np.int32)
+            return own.room
 
         def colour(band: int) -> None:
             things = (solid, clear, clear_bins, balls)
             seen = (samples, nearness, owner, open_sky, place)
-            shade.shade_band(band, view, light, shadows, floor, medium, *things, *seen, picture)
+            shade.shade_band(band, view, light, shadows, floor, medium, *things, *seen, *room(), picture)
 
         each(colour, bands)
     return picture

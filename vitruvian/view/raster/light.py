@@ -60,6 +60,26 @@ def lit(hit, gloss, soft, view, light, nearest, open_here):
 
 
 @njit(cache=True, nogil=True)
+def soft_light(hit, view, light, nearest):
+    """Light that water gives back from below its surface: sky and key, whichever way it faces, edges of shade sharp."""
+    px, py, pz, nx, ny, nz, cr, cg, cb = hit
+    wrapped = max(0.5 + 0.5 * (nx * light.lx + ny * light.ly + nz * light.lz), 0.0)
+    x, y, z = px + view.ex, py + view.ey, pz + view.ez
+    u = int((light.ax * x + light.ay * y + light.az * z - light.au) / light.texel)
+    v = int((light.bx * x + light.by * y + light.bz * z - light.bv) / light.texel)
+    n = nearest.shape[0]
+    key = wrapped
+    if 0 <= u < n and 0 <= v < n and nearest[v, u] > light.lx * x + light.ly * y + light.lz * z + 3.0 * light.texel:
+        key = 0.0
+    up = 0.5 + 0.5 * nz
+    return (
+        cr * (AMBIENT_GROUND[0] + (AMBIENT_SKY[0] - AMBIENT_GROUND[0]) * up + KEY[0] * key),
+        cg * (AMBIENT_GROUND[1] + (AMBIENT_SKY[1] - AMBIENT_GROUND[1]) * up + KEY[1] * key),
+        cb * (AMBIENT_GROUND[2] + (AMBIENT_SKY[2] - AMBIENT_GROUND[2]) * up + KEY[2] * key),
+    )
+
+
+@njit(cache=True, nogil=True)
 def pane_light(hit, opacity, gloss, soft, view, light, nearest):
     """Premultiplied colour and opacity of a layer that lets light through."""
     r, g, b = lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, 1.0)

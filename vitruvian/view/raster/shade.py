@@ -45,9 +45,15 @@ def shade_band(
     owner,
     open_sky,
     half,
+    layer_near,
+    layer_owner,
+    layer_count,
     out,
 ):
-    """Colours (sRGB, 8 bit) of one band of rows, into out (height, width, 3)."""
+    """Colours (sRGB, 8 bit) of one band of rows, into out (height, width, 3).
+
+    layer_near, layer_owner (BAND, width, S, LAYERS) and layer_count (BAND, width, S) are room to work in.
+    """
     height, width, count = nearness.shape
     # Arrays are taken out of their records here: doing it per pixel would count references per pixel.
     vertices, faces, normals, colours, finish = solid.vertices, solid.faces, solid.normals, solid.colours, solid.finish
@@ -60,12 +66,8 @@ def shade_band(
     top = band * BAND
     bottom = min(top + BAND, height)
     glass = clear_bins.start[band + 1] > clear_bins.start[band]
-    rows = BAND if glass else 1
-    columns = width if glass else 1
-    layer_near = np.empty((rows, columns, count, LAYERS), np.float32)
-    layer_owner = np.empty((rows, columns, count, LAYERS), np.int32)
-    layer_count = np.zeros((rows, columns, count), np.int32)
     if glass:
+        layer_count[:] = 0
         layer_triangles(band, clear_bins, samples, nearness, layer_near, layer_owner, layer_count)
     done_owner = np.empty(count, np.int32)
     done_colour = np.empty((count, 3))
@@ -140,7 +142,7 @@ def shade_band(
                         end = 1.0 / near[0] + (ENDLESS if medium.open else 2.0 * floor.radius)
                     r, g, b = _through(
                         r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
-                        layer_owner[y - top, x, s], c_finish,
+                        layer_owner[y - top, x, s], c_finish, 0 <= who < n_solid and finish[who, 3] < 0.0,
                     )  # fmt: skip
                     end = 1.0 / near[0]
                 if medium.wet and end > 0.0:
@@ -158,25 +160,25 @@ def shade_band(
 
 @njit(cache=True, nogil=True, inline="always")
 def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
-    """Whether all samples of a pixel see ground or background, bare or behind the same single triangle."""
-    if owner[y, x, 0] >= 0:
-        return False
+    """Whether all samples of a pixel see the same triangle, ball, ground or background, through the same layers."""
     panes = layer_count[y - top, x, 0] if glass else 0
-    if panes > 1:
-        return False
-    for s in range(owner.shape[2]):
+    for s in range(1, owner.shape[2]):
         if owner[y, x, s] != owner[y, x, 0] or (glass and layer_count[y - top, x, s] != panes):
             return False
-        if panes == 1 and layer_owner[y - top, x, s, 0] != layer_owner[y - top, x, 0, 0]:
-            return False
+        for k in range(panes):
+            if layer_owner[y - top, x, s, k] != layer_owner[y - top, x, 0, k]:
+                return False
     return True
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _through(
-    r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour, owners, finish
+    r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour, owners, finish, image
 ):  # fmt: skip
-    """Colour (r, g, b) of what lies at depth `end` [m], seen through a sample's layers, nearest first."""
+    """Colour (r, g, b) of what lies at depth `end` [m], seen through a sample's layers, nearest first.
+
+    image: whether that is an image in the surface of the water.
+    """
     for k in range(layers - 1, -1, -1):
         start = 1.0 / near[k]
         if wet[k] == -2:
@@ -189,12 +191,18 @@ def _through(
             r = faded(r, pane_colour[w, 4], pane_colour[w, 7], path)
             g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
             b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
-        end = start
+        back, end = end, start
         if _behind_its_own(k, owners, finish):
             continue
         at = pane_of[k]
         before = wet[k - 1] if k > 0 else outside
         if is_water[k] > 0.0 and before != -1 and wet[k] == -1:  # seen from below
+            if image:  # light has come all the way through water, mirrored whole
+                path = max(back - start, 0.0) * slant
+                r = faded(r, medium.r, medium.kr, path)
+                g = faded(g, medium.g, medium.kg, path)
+                b = faded(b, medium.b, medium.kb, path)
+                continue
             part = mirror_from_below(pane_colour[at, 10])
             w = pane_of[before] if before >= 0 else 0
             glow = pane_colour[at, 11]

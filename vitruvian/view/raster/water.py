@@ -14,17 +14,16 @@ import numpy as np
 from numba import njit
 
 from vitruvian.view.raster.backdrop import GROUND_COLOUR, sky
-from vitruvian.view.raster.light import KEY, lit
+from vitruvian.view.raster.light import KEY, soft_light
 
 INDEX = 1.33  # of refraction
 F0 = 0.02  # mirrored head on, ((INDEX - 1) / (INDEX + 1))^2
 DEPTH = 0.15  # path, in radii of what is shown, over which the part `opacity` of light is taken
 SAME = 1e-5  # surfaces nearer to each other than this part of their distance are one: a ray through a shared edge
-GLINT = 700.0  # exponent of the key light's mirror image
-GLOW = 24.0  # exponent of the bright sky around it
+GLINT = 700  # exponent of the key light's mirror image
+GLOW = 24  # exponent of the bright sky around it
 TAKES_MOST, TAKES_LEAST = 1.5, 0.5  # fading, over the mean, of channels that its colour lacks and has most of
 DIM = 0.8  # part of the light on its surface that water in its depth gives back in its colour
-FLAT = np.float32(1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -38,7 +37,7 @@ def water_light(hit, opacity, view, light, nearest, reach):
     mirror = F0 + (1.0 - F0) * (1.0 - nv) ** 5
     mx, my, mz = 2.0 * nv * nx - vx, 2.0 * nv * ny - vy, 2.0 * nv * nz - vz
     r, g, b = _around(mx, my, mz, light)
-    deep = lit(hit, np.float32(0.0), FLAT, view, light, nearest, 1.0)
+    deep = soft_light(hit, view, light, nearest)
     dim = DIM * (1.0 - mirror)
     fade = -np.log(max(1.0 - opacity, 1e-3)) / (DEPTH * reach)
     # What water does not have in its own colour it takes fastest.
