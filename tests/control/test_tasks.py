@@ -1,0 +1,117 @@
+"""Control by tasks: programs, momentum, tasks, capsules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vitruvian.control.tasks import Effort, Gathered, Hold, Orient, Program, TaskControl, Untwist
+from vitruvian.couple import StillWater
+from vitruvian.skeleton import bone_poses, integrate
+from vitruvian.systems import SwimmerSystem
+from vitruvian.verify import tasks as book
+from vitruvian.verify._tasks_common import capsules, moving, swimmer
+
+
+def small(**change):
+    none = np.zeros(0)
+    given = {"weight": np.ones(2), "centre": np.array([1.0, -1.0]), "low": np.full(2, -5.0), "high": np.full(2, 5.0)}
+    given |= {"rows": np.zeros((0, 2)), "target": none, "row_weight": none, "one_sided": np.zeros(0, bool)}
+    return Program(**(given | change))
+
+
+def test_a_program_without_rows_gives_its_centre_within_bounds():
+    assert np.allclose(small(high=np.array([0.5, 5.0])).solve().x, [0.5, -1.0])
+
+
+def test_a_row_is_weighed_against_the_centre():
+    # min ½(x-1)² + ½(y+1)² + ½ 3 (x + y - 2)²: x + y = 3·2/(3 + ½) · ... by hand: s = 12/7
+    x = (
+        small(rows=np.ones((1, 2)), target=np.array([2.0]), row_weight=np.array([3.0]), one_sided=np.zeros(1, bool))
+        .solve()
+        .x
+    )
+    assert x.sum() == pytest.approx(12.0 / 7.0)
+
+
+@pytest.mark.parametrize(("target", "idle"), [(-3.0, True), (2.0, False)])
+def test_a_one_sided_row_is_idle_until_it_is_broken(target, idle):
+    program = small(
+        rows=np.ones((1, 2)), target=np.array([target]), row_weight=np.array([1e6]), one_sided=np.ones(1, bool)
+    )
+    found = program.solve()
+    assert found.converged
+    assert (found.multiplier[0] == 0.0) == idle
+    assert found.x.sum() == pytest.approx(0.0 if idle else target, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        book.momentum_matrix_times_velocity_is_momentum,
+        book.rate_of_momentum_is_the_external_force,
+        book.bounded_program_meets_its_optimality_conditions,
+        book.capsules_contain_their_skin,
+        book.water_force_is_linearised_right,
+    ],
+    ids=lambda c: c.name,
+)
+def test_book(one):
+    assert one.measure().passed
+
+
+def test_rows_of_points_and_bones_are_their_velocities():
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [], simulated=False)
+    own = control.start(np.random.default_rng(0))
+    q, v = moving(1)
+    state = SwimmerSystem(body, skin, water=StillWater(), q=q, v=v, drawn=False).start(np.random.default_rng(0))
+    now = control.look(own, state, 0.0, 0.01)
+    b, h = body.skeleton.index("Ha_l"), 1e-6
+    local = np.array([0.01, 0.02, -0.05])
+
+    def at(d):
+        T = bone_poses(body.skeleton, integrate(body.skeleton, q, v, d))[b]
+        return T[:3, :3] @ local + T[:3, 3]
+
+    assert np.allclose(now.moving(b, at(0.0)) @ v, (at(h) - at(-h)) / (2 * h), atol=1e-6)
+
+
+def test_the_governing_equation_holds_for_what_is_decided():
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [], simulated=False)
+    control.tasks = [Orient(True), Untwist(), Hold(body.default_q), Effort(control.limits)]
+    own = control.start(np.random.default_rng(0))
+    q, v = moving(2, 0.5)
+    v[body.skeleton.dof_bone != 0] = 0.0  # ribs at rest
+    state = SwimmerSystem(body, skin, water=StillWater(), q=q, v=v, drawn=False).start(np.random.default_rng(0))
+    now = control.look(own, state, 0.0, 0.01)
+    x, gathered = control.decide(own, now)
+    assert isinstance(gathered, Gathered)
+    assert gathered.program().optimality(x) < 1e-8
+    whole = now.all(x)
+    gained = now.momentum @ (whole - v)
+    force = now.water.total(now.centre) - now.water.damped(now.centre) @ (whole - v)
+    force[3:] += body.skeleton.mass * body.skeleton.gravity
+    assert np.allclose(gained, now.ahead * force, atol=1e-9 * np.abs(gained).max())
+
+
+def test_gaps_of_capsules_are_those_of_many_points_on_their_axes():
+    body, _ = swimmer()
+    held, s = capsules(), body.skeleton
+    assert held.overlap(bone_poses(s, body.default_q)) == 0.0
+    rng, part = np.random.default_rng(0), np.linspace(0.0, 1.0, 201)
+    q = integrate(s, body.default_q, 0.7 * rng.standard_normal(s.n_v))
+    poses = bone_poses(s, q)
+    gap, points, normal = held.near(poses)
+    assert held.overlap(poses) == pytest.approx(-gap.min())
+    assert gap.min() < -0.02
+    for p in np.argsort(gap)[:10]:
+        lines = []
+        for k in held.pairs[p]:
+            T = poses[held.bones[k]]
+            a, b = (T[:3, :3] @ e + T[:3, 3] for e in held.ends[k])
+            lines.append(a + part[:, None] * (b - a))
+        least = np.linalg.norm(lines[0][:, None] - lines[1][None], axis=2).min()
+        assert gap[p] == pytest.approx(least - held.radius[held.pairs[p]].sum(), abs=2e-3)
+        assert (points[p, 1] - points[p, 0]) @ normal[p] >= 0.0

@@ -1,0 +1,68 @@
+"""Scenes of control by tasks, for a few steps; and controllers that hand over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vitruvian.control import Controls
+from vitruvian.control.tasks import InTurn, Stage
+from vitruvian.errors import InputError
+from vitruvian.scenes import find
+
+
+def settings(name, **change):
+    scene = find(name)
+    return scene, {key: p.default for key, p in scene.parameters.items()} | {
+        "water": "still",
+        "triangles": 4000,
+    } | change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("supine", {"w_nat": 0.01}), ("prone", {"beside": False, "actuation": "torques"}), ("tread", {})],
+)
+def test_it_steps(name, change):
+    scene, given = settings(name, **change)
+    world = scene.build(given)
+    world.advance(2.0 / 48.0)
+    signals = world.observe().signals
+    found = [value for key, value in signals.items() if key.startswith(("off", "mouth_height"))]
+    assert found
+    assert np.isfinite(np.concatenate([np.ravel(f) for f in found])).all()
+
+
+class Constant:
+    def __init__(self, level, torque=None):
+        self.level, self.torque = level, torque
+
+    def start(self, rng):
+        return None
+
+    def act(self, own, state, time, dt):
+        return Controls(excitation=np.full(3, self.level), torque=self.torque)
+
+
+def test_stages_hand_over_without_a_jump():
+    turn = InTurn([Stage("a", Constant(0.0), 0.1), Stage("b", Constant(1.0), 1.0)])
+    own, dt = turn.start(np.random.default_rng(0)), 0.01
+    given = [turn.act(own, None, k * dt, dt).excitation[0] for k in range(60)]
+    assert given[0] == 0.0
+    assert given[-1] == 1.0
+    assert np.abs(np.diff(given)).max() < 0.05
+    assert own.stage == 1
+
+
+def test_a_stage_may_be_done_before_its_time():
+    turn = InTurn([Stage("a", Constant(0.0), 9.0, lambda state: True, 0.05), Stage("b", Constant(1.0), 1.0)])
+    own = turn.start(np.random.default_rng(0))
+    for k in range(10):
+        turn.act(own, None, 0.01 * k, 0.01)
+    assert own.changes == [pytest.approx(0.05)]
+
+
+def test_a_stage_without_muscles_is_named():
+    turn = InTurn([Stage("a", Constant(0.0, np.zeros(3)), 1.0)])
+    with pytest.raises(InputError, match="stage 'a' does not drive muscles"):
+        turn.act(turn.start(np.random.default_rng(0)), None, 0.0, 0.01)

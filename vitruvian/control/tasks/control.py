@@ -1,0 +1,140 @@
+"""A controller by tasks: every step the joint velocities that serve all of them best, then torques or muscles.
+
+    look at body and water -> governing equation -> tasks -> one program -> velocities x a time T ahead
+    a = (x - v) / T  ->  inverse dynamics, no stronger than the joints' limits, or muscles chosen together
+
+T is a fixed time, not the step: a goal of one step's velocity would be a gain of one over the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import Body
+from vitruvian.control.controls import Controls
+from vitruvian.control.controls import Effort as Shortfall
+from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.rhythm.balance import BodyBalance
+from vitruvian.control.tasks.force import Fit, water_force
+from vitruvian.control.tasks.gather import Gathered, Task
+from vitruvian.control.tasks.limits import Limits
+from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
+from vitruvian.couple import BodyStepper, JointTorques, StillWater
+from vitruvian.couple.skin_links import SkinPose
+from vitruvian.skin import BoundSkin
+
+Array = np.ndarray
+AHEAD = 0.05  # T [s]
+RATE = 48.0  # [1/s] decisions for muscles; torques are decided at every step
+ACTUATIONS = ("torques", "muscles")
+
+
+@dataclass
+class TaskState:
+    """What the controller remembers."""
+
+    fit: Fit
+    memory: dict[str, dict[str, Array]] = field(default_factory=dict)
+    wanted: Array = field(default_factory=lambda: np.zeros(0))  # velocities of the driven joints, (n,)
+    excitation: Array = field(default_factory=lambda: np.zeros(0))  # of the last decision, (n_muscles,)
+    effort: Shortfall = field(default_factory=Shortfall)
+    next_decision: float = -np.inf  # [s]
+
+
+class TaskControl:
+    """A `Controller` of a swimmer; see the head of this file."""
+
+    def __init__(
+        self,
+        body: Body,
+        skin: BoundSkin,
+        tasks: Sequence[Task],
+        *,
+        simulated: bool = True,
+        still: StillWater | None = None,
+        actuation: str = "torques",
+        ahead: float = AHEAD,
+    ):
+        """simulated: the water's force is felt and its damping fitted; else the law of still water is known. still: the
+        calm water's level and density."""
+        self.body, self.skin, self.tasks, self.simulated = body, skin, list(tasks), simulated
+        self.still, self.actuation, self.ahead = still or StillWater(), actuation, ahead
+        self.balance = BodyBalance(body)
+        self.joints = self.balance.rows
+        self.limits = Limits(body, self.joints)
+        self.bones = BodyStepper(body.skeleton, body.muscles).bones
+        self._links, self._faces = np.asarray(skin.face_bone), skin.faces
+        driven = np.zeros(body.skeleton.n_v, dtype=bool)
+        driven[self.joints] = True
+        # Torques do not fight stops: a joint that meets one is pushed back by it, and asked for nothing more.
+        s = body.skeleton
+        none = np.zeros(s.n_v)
+        loose = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
+        self.inverse = InverseDynamics(body, BodyStepper(loose, body.muscles), floating=True, driven=driven)
+        self._order = np.searchsorted(self.inverse.driven, self.joints)
+
+    def start(self, rng: np.random.Generator) -> TaskState:
+        return TaskState(Fit.start(len(self.skin.names)))
+
+    def act(self, own: TaskState, state: Any, time: float, dt: float) -> Controls:
+        if self.actuation == "muscles" and time < own.next_decision - 1e-9:
+            return Controls(excitation=own.excitation.copy(), effort=replace(own.effort))
+        now = self.look(own, state, time, dt)
+        x, _ = self.decide(own, now)
+        own.wanted = x
+        acceleration = np.zeros(len(now.v))
+        acceleration[self.joints] = (x - now.v[self.joints]) / self.ahead
+        if self.actuation == "muscles":
+            a, lack = self.balance.activations(
+                state.q, state.v, state.activation, acceleration[self.joints], dt, load=state.load, wrench=state.wrench
+            )
+            worst = int(np.argmax(np.abs(lack)))
+            own.effort = Shortfall(float(np.abs(lack[worst])), int(self.joints[worst]))
+            own.excitation, own.next_decision = a.copy(), time + 1.0 / RATE
+            return Controls(excitation=a, effort=replace(own.effort))
+        return self._torques(state, acceleration, dt)
+
+    def look(self, own: TaskState, state: Any, time: float, dt: float) -> Now:
+        """Body and water as they are; learns from the water's force of the last step."""
+        q, v = state.q, state.v
+        system, mass, centre, momentum = look(self.bones, q, v)
+        pose = SkinPose.seen(system, self.skin)
+        given = (pose, v, self.still, self._faces, self._links)
+        if self.simulated:
+            water = water_force(*given, state.link_force, own.fit)
+            own.fit.learn(water.law, water.felt, dt)
+        else:
+            water = water_force(*given)
+        s = self.body.skeleton
+        pelvis = pelvis_from_joints(momentum, v, centre, s.mass * s.gravity, self.ahead, water, self.joints)
+        return Now(
+            s, q, v, time, self.ahead, system.poses.copy(), system.screws.copy(), mass, centre, momentum, water,
+            self.still.level, self.joints, pelvis,
+        )  # fmt: skip
+
+    def decide(self, own: TaskState, now: Now) -> tuple[Array, Gathered]:
+        """Velocities of the driven joints (n,), and what was asked."""
+        low, high = self.limits.bounds(now)
+        n = len(self.joints)
+        gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n))
+        for task in self.tasks:
+            task.add(now, gathered, own.memory.setdefault(task.name, {}))
+        return gathered.program().solve().x, gathered
+
+    def _torques(self, state: Any, acceleration: Array, dt: float) -> Controls:
+        demand = self.inverse.demand(state, acceleration, dt, condense=False)
+        asked = demand.torque[self._order]
+        given = np.clip(asked, -self.limits.torque, self.limits.torque)
+        full = np.zeros(self.body.skeleton.n_v)
+        full[self.joints] = given
+        lack = np.abs(given - asked)
+        worst = int(np.argmax(lack))
+        return Controls(
+            excitation=np.zeros(self.body.muscles.n_muscles),
+            torque=JointTorques(full),
+            effort=Shortfall(float(lack[worst]), int(self.joints[worst])),
+        )

@@ -1,0 +1,79 @@
+"""Controllers one after another: rhythm and tasks hand over to each other without a jump.
+
+A stage ends when its time is up, or when it is `done`; the next one's controller then starts, and its excitations come
+in over `BLEND` while the last ones of the stage before go out. All stages drive muscles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vitruvian.control.controls import Controls
+from vitruvian.errors import InputError
+
+Array = np.ndarray
+BLEND = 0.3  # [s]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of a sequence."""
+
+    name: str
+    controller: Any
+    seconds: float  # at most
+    done: Callable[[Any], bool] | None = None  # of the body's state: ends it before its time
+    least: float = 0.0  # [s] before it may be done
+
+
+@dataclass
+class SequenceState:
+    """What the sequence remembers."""
+
+    stage: int
+    begun: float  # [s] when the stage began
+    own: Any  # of the stage's controller
+    last: Array  # excitations given in the step before, (n_muscles,)
+    leaving: Array  # those of the stage before, at its end
+    jump: float = 0.0  # largest change of an excitation in the first step of a stage
+    changes: list[float] = field(default_factory=list)  # [s]
+
+
+class InTurn:
+    """A `Controller`: see the head of this file."""
+
+    def __init__(self, stages: Sequence[Stage]):
+        if not stages:
+            raise InputError("a sequence needs a stage")
+        self.stages = tuple(stages)
+
+    def start(self, rng: np.random.Generator) -> SequenceState:
+        none = np.zeros(0)
+        return SequenceState(0, 0.0, self.stages[0].controller.start(rng), none, none)
+
+    def act(self, own: SequenceState, state: Any, time: float, dt: float) -> Controls:
+        stage, spent = self.stages[own.stage], time - own.begun
+        over = spent >= stage.seconds - 1e-9
+        over = over or (stage.done is not None and spent >= stage.least and stage.done(state))
+        if over and own.stage + 1 < len(self.stages):
+            own.stage, own.begun, own.leaving = own.stage + 1, time, own.last.copy()
+            stage, spent = self.stages[own.stage], 0.0
+            own.own = stage.controller.start(np.random.default_rng(own.stage))
+            own.changes.append(time)
+        controls = stage.controller.act(own.own, state, time, dt)
+        if controls.excitation is None or controls.torque is not None:
+            raise InputError(f"stage '{stage.name}' does not drive muscles")
+        share = min(1.0, (spent + dt) / BLEND)
+        given = controls.excitation
+        if len(own.leaving) and share < 1.0:
+            given = share * given + (1.0 - share) * own.leaving
+        if own.changes and time == own.begun:
+            own.jump = max(own.jump, float(np.abs(given - own.last).max()))
+        own.last = given.copy()
+        controls.excitation = given
+        controls.told = {"stage": own.stage, "jump": own.jump}
+        return controls

@@ -1,0 +1,255 @@
+"""Tasks: what a swimmer may want, each a few rows (Si 2013, 5.2). Weights are in SI units.
+
+`Orient`     chest face up or face down, level, wherever it heads      `Untwist`  the pelvis turns with the chest
+`Rotate`     the water's moment about that axis, as large as may be (5.12)
+`Hold`       a pose of the joints                                       `Effort`   as little torque as may be
+`Rise`       the centre of mass at a height                             `MouthOut` lips above the water
+`Reach`      a hand or foot to a point                                  `Gaze`     the face towards a point
+`Travel`     the centre of mass to a point, and the water's force that way
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control.tasks.gather import Gathered
+from vitruvian.control.tasks.limits import Limits
+from vitruvian.control.tasks.now import Now
+
+Array = np.ndarray
+UP = np.array([0.0, 0.0, 1.0])
+SIDE = np.radians(120.0)  # of a turn beyond which the side once chosen is kept
+LIPS = np.array([0.0, -0.10, -0.03])  # [m] in the jaw's frame, on the skin
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How far a bone is from lying as it should."""
+
+    long: Array  # its long axis, towards the head, (3,)
+    roll: float  # [rad] to turn about `long`
+    across: Array  # level axis across it, (3,)
+    pitch: float  # [rad] to turn about `across`
+
+
+def turn_needed(pose: Array, face_up: bool, pitch: float = 0.0) -> Turn:
+    """From a bone's pose to face up or down; pitch [rad]: head up against level."""
+    long, back = pose[:3, 2], pose[:3, 1]
+    wanted = -UP if face_up else UP
+    level = wanted - (wanted @ long) * long
+    size = np.linalg.norm(level)
+    roll = 0.0
+    if size > 0.05:  # an upright body has no roll
+        level = level / size
+        roll = float(np.arctan2(long @ np.cross(back, level), back @ level))
+    flat = long - (long @ UP) * UP
+    if np.linalg.norm(flat) < 0.05:
+        flat = -np.cross(np.cross(UP, back), UP) if face_up else np.cross(np.cross(UP, back), UP)
+    across = np.cross(flat, UP)
+    across = across / np.linalg.norm(across)  # a turn about it lifts the head
+    return Turn(long, roll, across, pitch - float(np.arcsin(np.clip(long[2], -1.0, 1.0))))
+
+
+@dataclass
+class Orient:
+    """Chest and pelvis face up or down, their long axis at `pitch` [rad] above level; the heading is free."""
+
+    face_up: bool
+    weight: float = 3.0
+    gain: float = 3.0  # [1/s] of the turn that is left
+    fastest: float = 2.5  # [rad/s]
+    pitch: float = 0.0
+    pitch_weight: float = 1.0
+    bones: tuple[str, ...] = ("T6", "Pel")
+    name: str = "orient"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        for bone in self.bones:
+            b = now.skeleton.index(bone)
+            turn = turn_needed(now.poses[b], self.face_up, self.pitch)
+            roll = kept_side(turn.roll, memory, bone)
+            J = now.turning(b)
+            rate = np.clip(self.gain * roll, -self.fastest, self.fastest)
+            gathered.want(turn.long @ J, np.array([rate]), self.weight)
+            rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
+            gathered.want(turn.across @ J, np.array([rate]), self.weight * self.pitch_weight)
+
+
+def kept_side(roll: float, memory: dict[str, Array], bone: str = "T6") -> float:
+    """A turn of nearly half a circle keeps to the side once chosen."""
+    before = float(memory.get(bone, np.zeros(1))[0])
+    if abs(roll) > SIDE and abs(before) > np.radians(60.0) and roll * before < 0.0:
+        roll += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
+    memory[bone] = np.array([roll])
+    return roll
+
+
+@dataclass
+class Untwist:
+    """The pelvis turns as the chest does, and the twist between them dies away."""
+
+    weight: float = 3.0
+    gain: float = 3.0  # [1/s]
+    name: str = "untwist"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        s = now.skeleton
+        chest, pelvis = s.index("T6"), 0
+        long = now.poses[chest, :3, 2]
+        a, b = now.poses[chest, :3, 1], now.poses[pelvis, :3, 1]
+        a, b = a - (a @ long) * long, b - (b @ long) * long
+        twist = float(np.arctan2(long @ np.cross(b, a), a @ b))
+        J = now.turning(pelvis) - now.turning(chest)
+        gathered.want(long @ J, np.array([self.gain * twist]), self.weight)
+
+
+@dataclass
+class Rotate:
+    """The water's moment about the axis of the turn that is left, as large as may be: -w ω·τ (5.12), fading out."""
+
+    face_up: bool
+    weight: float = 0.02
+    near: float = np.radians(30.0)  # of the turn, below which it fades
+    name: str = "rotate"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        turn = turn_needed(now.poses[now.skeleton.index("T6")], self.face_up)
+        roll = kept_side(turn.roll, memory)
+        share = np.clip(abs(roll) / self.near - 0.5, 0.0, 1.0) * np.sign(roll)
+        if share != 0.0:
+            gathered.push(-turn.long @ now.water.damped(now.centre)[:3], self.weight * share)
+
+
+@dataclass
+class Hold:
+    """A pose of the driven joints: q (n_q,); velocity gain x what is missing. words: only bones that begin so."""
+
+    q: Array
+    weight: float = 0.02
+    gain: float = 1.0  # [1/s]
+    fastest: float = 2.0  # [rad/s]
+    bones: tuple[str, ...] = ()
+    name: str = "hold"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        error = np.empty(len(now.v))
+        tracking_error(now.skeleton.topology, now.q, self.q, error)
+        wanted = np.clip(self.gain * error[now.joints], -self.fastest, self.fastest)
+        weight = np.full(len(wanted), self.weight)
+        if self.bones:
+            names = [now.skeleton.names[b] for b in now.skeleton.dof_bone[now.joints]]
+            weight *= np.array([n.startswith(self.bones) for n in names], float)
+        gathered.prefer(wanted, weight)
+
+
+@dataclass
+class Effort:
+    """Little torque: weight x (inertia x change of velocity / T / strength)², and a little for every velocity."""
+
+    limits: Limits
+    weight: float = 0.01
+    motion: float = 0.01
+    name: str = "effort"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        inertia = np.diag(now.mass)[now.joints]
+        share = self.weight * (inertia / (now.ahead * self.limits.torque)) ** 2
+        gathered.prefer(now.v[now.joints], share)
+        gathered.prefer(np.zeros(len(now.joints)), self.motion)
+
+
+def lift_axis(now: Now) -> Array:
+    """Velocity of the centre of mass per joint velocity, (3, n_v)."""
+    return now.momentum[3:] / now.skeleton.mass
+
+
+@dataclass
+class Rise:
+    """The centre of mass at a height [m]."""
+
+    height: float
+    weight: float = 10.0
+    gain: float = 1.5  # [1/s]
+    fastest: float = 0.5  # [m/s]
+    push: float = 0.0  # weight of the water's force upward
+    name: str = "rise"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        missing = now.level + self.height - now.centre[2]
+        rate = np.clip(self.gain * missing, -self.fastest, self.fastest)
+        gathered.want(lift_axis(now)[2], np.array([rate]), self.weight)
+        if self.push:
+            side = np.clip(missing / 0.1, -1.0, 1.0)
+            gathered.push(-now.water.damped(now.centre)[5], self.push * side)
+
+
+@dataclass
+class MouthOut:
+    """Lips no lower than `clear` [m] above the calm water."""
+
+    clear: float = 0.05
+    weight: float = 3.0
+    gain: float = 3.0  # [1/s]
+    fastest: float = 0.6  # [m/s]
+    name: str = "mouth"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        jaw = now.skeleton.index("Man")
+        lips = now.poses[jaw, :3, :3] @ LIPS + now.poses[jaw, :3, 3]
+        rate = np.clip(self.gain * (now.level + self.clear - lips[2]), -self.fastest, self.fastest)
+        gathered.want(now.moving(jaw, lips)[2], np.array([rate]), self.weight, at_least=True)
+
+
+@dataclass
+class Reach:
+    """A point of a bone [m], in its frame, to a place [m] in the world."""
+
+    bone: str
+    point: Array
+    place: Array
+    weight: float = 10.0
+    gain: float = 4.0  # [1/s]
+    fastest: float = 1.5  # [m/s]
+    name: str = "reach"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        b = now.skeleton.index(self.bone)
+        here = now.poses[b, :3, :3] @ self.point + now.poses[b, :3, 3]
+        rate = self.gain * (self.place - here)
+        rate *= min(1.0, self.fastest / max(float(np.linalg.norm(rate)), 1e-9))
+        gathered.want(now.moving(b, here), rate, self.weight)
+
+
+@dataclass
+class Gaze:
+    """The face (-y of the skull) towards a place [m] in the world, or along a direction."""
+
+    direction: Array
+    weight: float = 0.5
+    gain: float = 3.0  # [1/s]
+    fastest: float = 1.5  # [rad/s]
+    name: str = "gaze"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        b = now.skeleton.index("Sku")
+        face = -now.poses[b, :3, 1]
+        axis = np.cross(face, self.direction / np.linalg.norm(self.direction))
+        rate = self.gain * axis
+        rate *= min(1.0, self.fastest / max(float(np.linalg.norm(rate)), 1e-9))
+        J = now.turning(b)
+        gathered.want(J - np.outer(face, face @ J), rate, self.weight)
+
+
+@dataclass
+class Still:
+    """Little motion of the whole: the body turns no faster than it must."""
+
+    weight: float = 1.0
+    axes: Array = field(default_factory=lambda: np.eye(3))
+    name: str = "still"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        gathered.want(self.axes @ now.turning(0), np.zeros(len(self.axes)), self.weight)

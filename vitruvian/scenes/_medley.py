@@ -1,0 +1,96 @@
+"""Stages of strokes and tasks for the scenes that go through several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import Body
+from vitruvian.control.rhythm import StrokeMotion, arms_together, load_stroke
+from vitruvian.control.swim import MuscleActuation, Pilot, Reflexes
+from vitruvian.control.tasks import Stage, Steer, Task, turning_tasks
+from vitruvian.scenes._swim_drive import TOGETHER
+from vitruvian.scenes._tasks import CHEST, PELVIS, controller
+from vitruvian.skeleton import bone_poses
+from vitruvian.skin import BoundSkin
+
+Settings = Mapping[str, Any]
+AIM = np.radians(8.0)  # how well he points at a place before he swims there
+AGAIN = 6.0  # [s] after which he aims anew: arms that move together hardly steer
+
+
+def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -> Callable[[Any], bool]:
+    """Whether chest and pelvis lie as they should, and the head points at a place within 8° if there is one."""
+    chest, neck = body.skeleton.index("T6"), body.skeleton.index("T1")
+    side = -1.0 if face_up else 1.0
+
+    def done(state: Any) -> bool:
+        poses = bone_poses(body.skeleton, state.q)
+        back = side * poses[[chest, 0], 2, 1]
+        good = back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
+        if good and toward is not None:
+            ahead, way = (poses[neck, :3, 3] - poses[0, :3, 3])[:2], np.array(toward) - poses[0, :2, 3]
+            good = ahead @ way > np.cos(AIM) * np.linalg.norm(ahead) * np.linalg.norm(way)
+        return bool(good)
+
+    return done
+
+
+def turn_stage(
+    body: Body,
+    skin: BoundSkin,
+    parameters: Settings,
+    face_up: bool,
+    seconds: float,
+    *,
+    into: str,
+    toward: tuple[float, float] | None = None,
+) -> Stage:
+    """Turn over by tasks, towards the first pose of the stroke `into`."""
+    rest = StrokeMotion(body, load_stroke(into)).at(0.0)[0]
+    tasks: Sequence[Task] = turning_tasks(body, face_up, rest=rest)
+    if toward is not None:
+        tasks = [*tasks, Steer(toward)]
+    name = f"turn {'supine' if face_up else 'prone'}"
+    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0)
+
+
+def swim_stage(
+    body: Body,
+    stroke: str,
+    rate: float,
+    seconds: float,
+    target: tuple[float, float] | None = None,
+    heading: float = 0.0,
+) -> Stage:
+    """A stroke by rhythm, to a target if there is one."""
+    reflexes = TOGETHER if arms_together(body, load_stroke(stroke)) else Reflexes()
+    to = None if target is None else (lambda t: target)
+    pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading)
+    near = None
+    if target is not None:
+        head = body.skeleton.index("Sku")
+
+        def near(state: Any) -> bool:
+            return bool(np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - target) < 0.4)
+
+    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, near, 1.0)
+
+
+def toward_stages(
+    body: Body,
+    skin: BoundSkin,
+    parameters: Settings,
+    stroke: str,
+    rate: float,
+    point: tuple[float, float],
+    times: int = 5,
+) -> list[Stage]:
+    """To a point: he turns towards it by tasks, swims for a while, aims anew."""
+    stages = []
+    for _ in range(times):
+        stages.append(turn_stage(body, skin, parameters, False, 8.0, into=stroke, toward=point))
+        stages.append(swim_stage(body, stroke, rate, AGAIN, target=point))
+    return stages

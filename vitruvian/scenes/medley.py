@@ -1,0 +1,83 @@
+"""Crawl, onto the back, backstroke, over again, breaststroke to a point behind him: rhythm and tasks hand over in turn.
+
+vitruvian run medley --set water=still
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vitruvian.anatomy import Body
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
+from vitruvian.control.tasks import InTurn
+from vitruvian.scenes._medley import swim_stage, toward_stages, turn_stage
+from vitruvian.scenes._swim import start
+from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone
+from vitruvian.skin import BoundSkin
+from vitruvian.systems import Measure
+from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
+
+STAGES = ("crawl", "turn supine", "backstroke", "turn prone", "breaststroke")
+
+
+def build(parameters: Mapping[str, Any]) -> World:
+    behind = (0.0, parameters["behind"])
+
+    def make(body: Body, skin: BoundSkin) -> InTurn:
+        given = {**parameters, "actuation": "muscles"}
+        return InTurn([
+            swim_stage(body, "crawl", 0.7, 3.0),
+            turn_stage(body, skin, given, True, 6.0, into="backstroke"),
+            swim_stage(body, "backstroke", 0.6, 3.4),
+            *toward_stages(body, skin, given, "breaststroke", 0.75, behind),
+        ])  # fmt: skip
+
+    def at(body: Body, skin: BoundSkin) -> np.ndarray:
+        return start(body, skin, StrokeMotion(body, load_stroke("crawl"), 0.7), 0.0)[0]
+
+    def measures(body: Body) -> list[Measure]:
+        def told(name: str) -> Any:
+            return lambda now: 0.0 if now.controls is None else float(now.controls.told.get(name, 0.0))
+
+        def away(now: Any) -> float:
+            return float(np.linalg.norm(now.pose("Sku")[:2, 3] - np.array(behind)))
+
+        return [
+            Measure(Signal("stage", "1", "number of the stage, from 0"), told("stage")),
+            Measure(Signal("jump", "1", "largest step of an excitation at a change of stage"), told("jump")),
+            Measure(Signal("distance", "m", "from the head to the point"), away),
+        ]
+
+    return alone(parameters, make, at, measures=measures, marks=lambda t: np.array([[*behind, 0.05]]))
+
+
+def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
+    report = Report()
+    stage, time = recording.signals["stage"], recording.time
+    for k, name in enumerate(STAGES):
+        when = time[np.round(stage) == k]
+        report.metrics[f"{name.replace(' ', '_')}_s"] = float(when[-1] - when[0]) if len(when) else 0.0
+    report.metrics["jump"] = float(recording.signals["jump"].max())
+    report.metrics["distance_m"] = float(recording.signals["distance"].min())
+    report.checks["all five stages are swum"] = bool(round(float(stage.max())) >= len(STAGES) - 1)
+    report.checks["no excitation jumps by more than a tenth at a change of stage"] = report.metrics["jump"] <= 0.1
+    report.checks["he comes within an arm's length (0.8 m) of the point"] = report.metrics["distance_m"] < 0.8
+    return report
+
+
+scene = Scene(
+    name="medley",
+    summary="crawl, onto the back, backstroke, over, breaststroke to a point behind him",
+    answers="Si 2013, chapters 4 and 5",
+    seconds=36.0,
+    build=build,
+    check=check,
+    parameters={
+        **{name: p for name, p in TASK_PARAMETERS.items() if name != "actuation"},
+        "behind": Parameter(0.5, "the point lies so far behind where he starts", "m", low=-20.0, high=20.0),
+    },
+    qualities=TASK_QUALITIES,
+)
