@@ -1,17 +1,21 @@
 """Searches: the same result wherever and however often it is begun."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from vitruvian.anatomy.characters import character
 from vitruvian.control.search import Reference
 from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.policy import COUNT, Policy, feedback, strides
-from vitruvian.control.search.samples import Control, Trying, search, wanted_stand
+from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, cycle_of, errors, mirrored, next_target
+from vitruvian.control.search.inverse import aimed, contact_wrenches, torques
+from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
+from vitruvian.control.search.samples import Control, Trying, search
 from vitruvian.errors import InputError
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import retargeted
-from vitruvian.skeleton import integrate
+from vitruvian.skeleton import bone_poses, difference, integrate
 
 TINY = Trying(samples=12, kept=4, seed=3)
 
@@ -24,6 +28,11 @@ def actor():
 @pytest.fixture(scope="module")
 def run(actor):
     return retargeted(read_trial("run"), actor.who, loop=True).smoothed(0.015)
+
+
+@pytest.fixture(scope="module")
+def cycle(actor):
+    return cycle_of(actor, retargeted(read_trial("walk"), actor.who, loop=True).smoothed(0.015).slowed(0.75))
 
 
 def same(a, b):
@@ -76,22 +85,67 @@ def test_files_read_as_they_were_written(actor, run, tmp_path):
     found.write(tmp_path / "c.json")
     back = Control.read(tmp_path / "c.json")
     np.testing.assert_allclose(back.offsets, found.offsets, atol=1e-5)
-    policy = Policy(found, np.arange(COUNT) / 7.0, 0.3)
+    assert back.start == 0.3
+    policy = replace(first_policy(clip="run"), gains=np.arange(COUNT) / 7.0)
     policy.write(tmp_path / "p.json")
-    np.testing.assert_allclose(Policy.read(tmp_path / "p.json").gains, policy.gains, atol=1e-6)
+    back = Policy.read(tmp_path / "p.json")
+    np.testing.assert_allclose(back.flat, policy.flat, atol=1e-5)
+    assert back.told == {"clip": "run"}
     (tmp_path / "x.json").write_text("{}")
     for kind in (Control, Policy):
         with pytest.raises(InputError, match="is not a"):
             kind.read(tmp_path / "x.json")
 
 
-def test_feedback_vanishes_on_the_reference_and_leans_against_a_lean(actor, run):
-    s, gains = run.skeleton, np.ones(COUNT)
-    wanted = wanted_stand(actor, run, 0.4)
-    assert np.abs(feedback(s, gains, wanted, wanted, False)).max() < 1e-9
-    q = integrate(s, wanted.q, np.eye(s.n_v)[0] * 0.1)
-    now = actor.stand(actor.begin(q, wanted.v))
-    found = feedback(s, gains, now, wanted, False)
-    assert np.abs(found[s.v_start[s.index("thigh_l")]]) > 0.05
-    up, _ = strides(actor, run, Policy(search(actor, run, 0.2, TINY, start=0.3), np.zeros(COUNT), 0.3), 0.3)
-    assert 0.0 < up <= 0.31
+def test_a_cycle_is_the_same_on_both_sides(actor, cycle):
+    half, s = len(cycle.targets) // 2, actor.who.skeleton
+    for i in (0, 7, half - 1):
+        twin = mirrored(s, cycle.targets[i])
+        np.testing.assert_allclose(np.abs(twin[3:7]), np.abs(cycle.targets[i + half][3:7]), atol=1e-9)
+        np.testing.assert_allclose(difference(s, twin, cycle.targets[i + half])[6:], 0.0, atol=1e-9)
+    np.testing.assert_allclose(mirrored(s, mirrored(s, cycle.targets[3])), cycle.targets[3])
+    feet = np.array([actor.ends.at(q)[2:4, 2] for q in cycle.targets[:half]]).mean(axis=0)
+    assert feet[0] < feet[1]  # the left one bears in the first half
+
+
+def test_feedback_vanishes_on_the_cycle_and_is_mirrored(actor, cycle):
+    s, half, error = actor.who.skeleton, len(cycle.targets) // 2, np.zeros(ERRORS)
+    policy = replace(first_policy(), offsets=np.random.default_rng(1).normal(size=(WINDOWS, 12)))
+    offsets = policy.whole(s)
+    found = []
+    for i, sign in ((5, 1.0), (5 + half, -1.0)):
+        now = actor.stand(actor.begin(cycle.targets[i], cycle.rates[i]))
+        errors(cycle, i, now.q, now.v, bone_poses(s, now.q), now.centre, now.velocity, error)
+        np.testing.assert_allclose(error, 0.0, atol=1e-6)
+        leaning = integrate(s, now.q, np.eye(s.n_v)[0] * 0.1 + sign * np.eye(s.n_v)[1] * 0.05)
+        now = actor.stand(actor.begin(leaning, cycle.rates[i]))
+        errors(cycle, i, now.q, now.v, bone_poses(s, now.q), now.centre, now.velocity, error)
+        assert error[0] == pytest.approx(0.1, rel=0.01)
+        target = np.empty(s.n_q)
+        next_target(s.topology, cycle, i, offsets, policy.gains, ROW_TABLE, error, target)
+        found.append(target)
+    np.testing.assert_allclose(difference(s, mirrored(s, found[0]), found[1])[6:], 0.0, atol=2e-3)
+
+
+def test_a_stopped_learning_goes_on_to_the_same_end(actor, cycle, tmp_path):
+    pytest.importorskip("cma")
+    how = {"population": 4, "seed": 2}
+    whole = learn(actor, cycle, first_policy(), rounds=2, **how)
+    learn(actor, cycle, first_policy(), rounds=1, keep=tmp_path / "k.npz", **how)
+    on = learn(actor, cycle, first_policy(), rounds=2, keep=tmp_path / "k.npz", **how)
+    np.testing.assert_array_equal(whole.flat, on.flat)
+    assert whole.told["judged"] <= 3.1
+
+
+def test_inverse_dynamics_holds_who_stands(actor):
+    q = actor.who.standing_q
+    still = Reference(actor.who.skeleton, 1.0, np.stack([q] * 3))
+    found = torques(actor, still, 1.0)
+    weight = actor.who.mass * 9.81
+    assert np.abs(found[3:6]).max() < 1e-6 * weight  # the ground bears it
+    assert np.abs(found[:3]).max() < 0.02 * weight
+    falling = contact_wrenches(actor, integrate(actor.skeleton, q, np.eye(len(found))[5] * 0.3), np.ones(6))
+    assert not falling.any()  # nothing touches
+    offsets = aimed(actor, still, 0.2, 0.1)
+    assert offsets.shape == (2, len(found))
+    assert 0.01 < np.abs(offsets[:, 6:]).max() < 0.3

@@ -30,8 +30,29 @@ def test_the_three_dampings_differ_at_once():
 
 
 def test_the_mascot_begins_to_run():
-    world = run("michelin-run", 0.12)
+    world = run("michelin-run", 0.12, control="open")
     signals = world.observe().signals
     assert signals["ground_force"][2] > 100.0  # it has landed
     assert signals["centre"][1] < -0.65  # and goes on ahead
     assert signals["window"] == 1.0
+
+
+def test_a_policy_acts_at_every_step():
+    found, alone = (run("michelin-run", 0.2, control=control) for control in ("found", "off"))
+    assert found.observe().signals["window"] == 2.0
+    assert np.abs(found.state.q - alone.state.q).max() > 0.05
+    assert found.observe().signals["centre"][2] > 0.5
+
+
+def test_shoves_push_where_they_should():
+    world = run("soft-push", 2.0, first=40.0)
+    before = world.observe().signals["push"][1]
+    world.advance(0.1)
+    assert world.observe().signals["push"][1] < before - 5.0  # from behind: -y is ahead
+
+
+def test_a_mascot_leaps_and_kicks():
+    world = run("jump-kick", 0.5)
+    signals = world.observe().signals
+    assert signals["ground_force"][2] == 0.0
+    assert signals["window"] >= 4.0

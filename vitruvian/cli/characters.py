@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vitruvian.cli.output import print_json, remark
 from vitruvian.cli.running import Json
+
+if TYPE_CHECKING:
+    from vitruvian.anatomy.characters import Character
+    from vitruvian.control.search import Reference
 
 
 def character(
@@ -62,44 +66,98 @@ def search(
     start: Annotated[float, typer.Option(help="Where in the motion to begin [s].", min=0.0)] = 0.0,
     loop: Annotated[bool, typer.Option("--loop", help="The motion closes on itself.")] = False,
     slower: Annotated[float, typer.Option(help="Stretch the motion in time.", min=0.2, max=5.0)] = 1.0,
+    grounded: Annotated[bool, typer.Option("--grounded", help="A walk: a sole is on the ground all the time.")] = False,
     samples: Annotated[int, typer.Option(help="A window, with the flesh rigid.", min=2)] = 600,
     soft_samples: Annotated[int, typer.Option(help="A window, with soft flesh; 0 for none.", min=0)] = 120,
+    young: Annotated[
+        float | None, typer.Option(help="Young's modulus [Pa] of the soft flesh; the character's own without it.")
+    ] = None,
     time_scaling: Annotated[float, typer.Option(help="Half range of the time factor.", min=0.0, max=0.9)] = 0.0,
+    inverse: Annotated[
+        bool, typer.Option("--inverse-dynamics/--plain", help="Sample around targets from inverse dynamics.")
+    ] = False,
+    steady: Annotated[
+        bool, typer.Option("--steady", help="Find feedback that keeps a looping motion up instead (needs cma).")
+    ] = False,
+    rounds: Annotated[int, typer.Option(help="Of CMA-ES with rigid flesh; a tenth of it soft.", min=1)] = 300,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
-    keep: Annotated[Path | None, typer.Option(help="Folder for finished windows; goes on from there.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Folder for what is finished; goes on from there.")] = None,
     processes: Annotated[int | None, typer.Option(help="Worker processes; one for each core without it.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
     json: Json = False,
 ) -> int:
-    """Find an open-loop control of a captured motion by sampling: with rigid flesh first, then soft around that."""
-    import numpy as np
+    """Find a control of a captured motion, with rigid flesh first, then soft: an open loop by sampling, or a policy."""
+    from dataclasses import replace
 
     from vitruvian.anatomy.characters import character as find
     from vitruvian.control.search.actors import RigidActor, SoftActor
-    from vitruvian.control.search.policy import COUNT, Policy
+    from vitruvian.control.search.inverse import aimed
     from vitruvian.control.search.samples import Trying
     from vitruvian.control.search.samples import search as sampled
     from vitruvian.exchange import read_trial
     from vitruvian.measured.retarget import retargeted
 
     person = find(who)
-    motion = retargeted(read_trial(clip), person, loop=loop).smoothed(0.015).slowed(slower)
+    motion = retargeted(read_trial(clip), person, loop=loop or steady, grounded=grounded)
+    motion = motion.smoothed(0.015).slowed(slower)
+    told = {"character": who, "clip": clip, "slower": slower, "grounded": grounded, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
+    if steady:
+        return _steady(person, motion, told, out, rounds, soft_samples > 0, seed, keep, where, json)
     first = Trying(samples=samples, kept=max(1, min(100, samples // 6)), time_scaling=time_scaling, seed=seed)
+    base = aimed(RigidActor(person), motion, seconds, first.window, start) if inverse else None
     found = sampled(
-        RigidActor(person), motion, seconds, first, start=start, say=remark,
+        RigidActor(person), motion, seconds, first, start=start, base=base, say=remark,
         keep=keep and keep / "rigid", **where,  # type: ignore[arg-type]
     )  # fmt: skip
     if soft_samples:
         second = Trying(samples=soft_samples, kept=max(1, soft_samples // 7), spread=0.9, seed=seed)
         found = sampled(
-            SoftActor(person), motion, seconds, second, start=start, base=found.offsets, say=remark,
-            keep=keep and keep / "soft", **where,  # type: ignore[arg-type]
+            SoftActor(person, young=young), motion, seconds, second, start=start, base=found.offsets,
+            factors=found.factors, say=remark, keep=keep and keep / "soft", **where,  # type: ignore[arg-type]
         )  # fmt: skip
-    told = {"character": who, "clip": clip, "slower": slower, "costs": found.costs.round(3).tolist()}
-    Policy(found, np.zeros(COUNT), start, told).write(out)
+    replace(found, told=told).write(out)
     if json:
         print_json({"file": str(out), "windows": len(found.costs), "costs": found.costs.round(3).tolist()})
     else:
         print(f"{len(found.costs)} windows, costs {', '.join(f'{c:.1f}' for c in found.costs)}: {out}")
+    return 0
+
+
+def _steady(
+    person: Character,
+    motion: Reference,
+    told: dict[str, Any],
+    out: Path,
+    rounds: int,
+    soft: bool,
+    seed: int,
+    keep: Path | None,
+    where: dict[str, Any],
+    json: bool,
+) -> int:
+    from vitruvian.control.search.actors import RigidActor, SoftActor
+    from vitruvian.control.search.cycle import cycle_of
+    from vitruvian.control.search.policy import PADDED, first_policy, learn, stays_up
+
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    stand_in = RigidActor(person, ground=PADDED)
+    cycle, actor = cycle_of(stand_in, motion), stand_in
+    found = learn(
+        stand_in, cycle, first_policy(**told), rounds=rounds, seed=seed, say=remark,
+        keep=keep and keep / "rigid.npz", **where,
+    )  # fmt: skip
+    if soft:
+        actor = SoftActor(person, young=told["young"])  # type: ignore[assignment]
+        found = learn(
+            actor, cycle, found, rounds=max(1, rounds // 10), population=10, step=0.03, last=2, seed=seed, say=remark,
+            keep=keep and keep / "soft.npz", **where,
+        )  # fmt: skip
+    found.write(out)
+    up, _ = stays_up(actor, cycle, found, 30.0 * cycle.seconds)
+    if json:
+        print_json({"file": str(out), "strides": up / cycle.seconds, "judged": found.told["judged"]})
+    else:
+        print(f"up for {up / cycle.seconds:.1f} of 30 strides: {out}")
     return 0

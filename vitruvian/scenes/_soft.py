@@ -3,63 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.characters import Character, character, soft_body
-from vitruvian.control.search import Reference
-from vitruvian.control.search.playing import Playing, found_file
+from vitruvian.control.search import Following, Reference
+from vitruvian.control.search.actors import RigidActor
+from vitruvian.control.search.cycle import Cycle, cycle_of
+from vitruvian.control.search.playing import Playing, Running, found_file
 from vitruvian.control.search.policy import Policy
+from vitruvian.control.search.samples import Control
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import retargeted
 from vitruvian.systems import Measure, Push
 from vitruvian.systems.character import CharacterSystem
-from vitruvian.world import Recording, Report, Signal, World
+from vitruvian.world import Parameter, Recording, Report, Signal, World
 
 FALLEN = 0.6  # of the first height of the centre of mass
 SUBSTEPS = 5  # of 4 ms in a frame of 20 ms
+HARD = 4e5  # [Pa] policies are for flesh four times as stiff as the characters' own, as Liu & al. found theirs
+YOUNG = Parameter(HARD, "Young's modulus of the flesh", "Pa", low=1e4, high=1e7)
+CONTROL = Parameter("found", "the one that was found, or the captured motion alone", choices=("found", "off"))
 
 
-def motion_of(who: Character, clip: str, *, loop: bool, slower: float = 1.0) -> Reference:
+def motion_of(who: Character, clip: str, *, loop: bool, slower: float = 1.0, grounded: bool = False) -> Reference:
     """A captured clip on a character, as searches and scenes use it."""
-    return retargeted(read_trial(clip), who, loop=loop).smoothed(0.015).slowed(slower)
+    return retargeted(read_trial(clip), who, loop=loop, grounded=grounded).smoothed(0.015).slowed(slower)
 
 
-def played(
-    name: str,
-    clip: str,
-    found: str,
-    *,
-    loop: bool,
-    slower: float = 1.0,
-    young: float | None = None,
-    pushes: Sequence[Push] = (),
-    once: bool = False,
-    off: bool = False,
-) -> World:
-    """A character under a control that is shipped; off: along the captured motion alone."""
-    who = character(name)
-    reference = motion_of(who, clip, loop=loop, slower=slower)
-    policy = Policy.read(found_file(found))
+def opened(found: str, *, off: bool = False, loop: bool = False) -> World:
+    """A character under an open loop that is shipped; off: along the captured motion alone."""
+    control = Control.read(found_file(found))
+    who = character(control.told["character"])
+    reference = motion_of(who, control.told["clip"], loop=loop, slower=control.told["slower"])
+    q, v = reference.sample(control.start)
+    playing = Playing(reference, control)
     if off:
-        policy = replace(policy, control=replace(policy.control, offsets=0.0 * policy.control.offsets))
-    q, v = reference.sample(policy.start)
-    system = CharacterSystem(
+        playing = Playing(reference, Control(control.window, 0.0 * control.offsets, 0.0 * control.factors + 1.0,
+                                             control.costs, control.start))  # fmt: skip
+    return ran(soft_system(who, q, v, control.told["young"]), playing)
+
+
+def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
+    """Whom and which cycle a policy that is shipped was found for."""
+    who = character(policy.told["character"])
+    told = policy.told
+    reference = motion_of(who, told["clip"], loop=True, slower=told["slower"], grounded=told["grounded"])
+    return who, cycle_of(RigidActor(who), reference)
+
+
+def steady(
+    found: str, *, off: bool = False, young: float | None = None, pushes: Sequence[Push] = ()
+) -> tuple[CharacterSystem, Following | Running, Cycle]:
+    """A character and a policy that is shipped; off: along the cycle alone."""
+    policy = Policy.read(found_file(found))
+    who, cycle = cycle_for(policy)
+    system = soft_system(who, cycle.targets[0], cycle.rates[0], young, pushes)
+    if off:
+        policy = policy.at(0.0 * policy.flat)
+    return system, Running(who, cycle, policy), cycle
+
+
+def ran(system: Any, controller: Any) -> World:
+    """A world of frames of 20 ms and steps of 4."""
+    return World(system, controller, frame_rate=50.0, substeps=SUBSTEPS)
+
+
+def soft_system(
+    who: Character, q: np.ndarray, v: np.ndarray, young: float | None = None, pushes: Sequence[Push] = ()
+) -> CharacterSystem:
+    """That character, with the window that its control is in as a signal."""
+    return CharacterSystem(
         who, q, v, body=soft_body(who, young=young), pushes=pushes,
-        measures=(Measure(Signal("window", "", "window of the control"), _window),),
+        measures=(
+            Measure(Signal("window", "", "window of the control"), _window),
+            Measure(Signal("ankles", "m", "height of the ankles", ("left", "right")), _ankles),
+        ),
     )  # fmt: skip
-    return World(system, Playing(who, reference, policy, once=once), frame_rate=50.0, substeps=SUBSTEPS)
 
 
 def _window(now: Any) -> float:
     return float(now.controls.told["window"]) if now.controls is not None else 0.0
 
 
-def upright(recording: Recording) -> float:
+def _ankles(now: Any) -> np.ndarray:
+    return np.array([now.poses[now.system.skeleton.index(name), 2, 3] for name in ("foot_l", "foot_r")])
+
+
+def upright(recording: Recording, lane: str = "") -> float:
     """How long it stayed up [s]: until its centre of mass came below `FALLEN` of where it began."""
-    height = recording.signals["centre"][:, 2]
+    height = recording.signals[f"{lane}centre"][:, 2]
     low = np.flatnonzero(height < FALLEN * height[0])
     return float(recording.time[low[0]] if len(low) else recording.time[-1])
 
@@ -78,6 +113,25 @@ def running_report(recording: Recording, cycle: float) -> Report:
             "strides": float(np.floor(count + 1e-6)), "upright_s": up, "slip": slip,
             "slip_under_load": float(np.diff(slid)[standing].sum()),
             "speed": float(np.linalg.norm(way)) / max(up, 1e-9),
+            "most_inverted": float(recording.signals["inverted"].max()),
+        }
+    )  # fmt: skip
+
+
+def moved_report(recording: Recording) -> Report:
+    """How far it went and turned, how high a foot came, how it ended."""
+    turns = Rotation.from_quat(recording.poses[:, 0, 3:], scalar_first=True)
+    each = (turns[:-1].inv() * turns[1:]).as_rotvec()
+    total = np.degrees(np.abs(np.cumsum(each, axis=0)).max(axis=0))
+    centre = recording.signals["centre"]
+    return Report(
+        metrics={
+            "somersault_deg": float(total[0]), "spin_deg": float(total[2]),
+            "way": float(np.linalg.norm(centre[-1, :2] - centre[0, :2])),
+            "rise": float(centre[:, 2].max() - centre[0, 2]),
+            "kick_height": float(recording.signals["ankles"].max()),
+            "upright_s": upright(recording), "end_tilt_deg": float(recording.signals["tilt"][-1]),
+            "slip": float(recording.signals["slip"][-1]),
             "most_inverted": float(recording.signals["inverted"].max()),
         }
     )  # fmt: skip

@@ -1,5 +1,11 @@
 """Soft characters: elements with a reference shape that follows the pose, weights, both steps, momentum, contact."""
 
+from vitruvian.verify._soft_control import (
+    a_policy_is_learned_the_same_on_two_workers,
+    a_policy_keeps_a_soft_mascot_up,
+    inverse_dynamics_bears_who_stands,
+    reference_shapes_do_not_fold,
+)
 from vitruvian.verify._soft_exact import (
     embedded_forces_do_the_same_work,
     forces_are_the_gradient_of_the_energy,
@@ -26,6 +32,8 @@ from vitruvian.verify._soft_motion import (
 )
 
 __all__ = [
+    "a_policy_is_learned_the_same_on_two_workers",
+    "a_policy_keeps_a_soft_mascot_up",
     "a_retargeted_run_leaves_and_meets_the_ground",
     "a_search_finds_the_same_on_two_workers",
     "a_standing_mascot_weighs_what_it_weighs",
@@ -34,11 +42,13 @@ __all__ = [
     "embedded_forces_do_the_same_work",
     "forces_are_the_gradient_of_the_energy",
     "implicit_and_explicit_steps_agree_as_the_step_shrinks",
+    "inverse_dynamics_bears_who_stands",
     "kicking_keeps_angular_momentum",
     "kicking_keeps_angular_momentum_in_explicit_steps",
     "node_damping_takes_angular_momentum",
     "patch_test",
     "rayleigh_damping_takes_angular_momentum",
+    "reference_shapes_do_not_fold",
     "rest_and_rigid_motion_are_force_free",
     "standing_feet_do_not_slide",
     "stress_makes_no_angular_momentum",

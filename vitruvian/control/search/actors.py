@@ -6,6 +6,7 @@ state is a flat array, so that samples can be kept, sent and stored.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -76,7 +77,7 @@ class RigidActor:
 
     def __init__(self, who: Character, *, step: float = 0.004, ground: Ground = Ground(), per_bone: int = 10) -> None:  # noqa: B008
         self.who, self.step, self.ground = who, step, ground
-        self.skeleton = who.rigid
+        self.skeleton, self.gains = who.rigid, who.gains
         self.soles = sole_points(who, per_bone)
         self.ends = _Ends(who)
         self._kept()
@@ -86,6 +87,15 @@ class RigidActor:
         n = self.skeleton.n_bones
         self.room = np.zeros((n, 6)), np.zeros((n, 6, 6))
         self.still = np.zeros((n, 6))
+
+    def other(self, ground: float, servos: float) -> RigidActor:
+        """The same with ground and servos so many times as strong."""
+        found = copy(self)
+        stiffness, damping = (ground * a for a in (self.ground.stiffness, self.ground.damping))
+        found.ground = self.ground._replace(stiffness=stiffness, damping=damping)
+        kp, kd = self.gains
+        found.gains = servos * kp, servos * kd
+        return found
 
     def begin(self, q: Array, v: Array) -> Array:
         return np.concatenate([q, v, np.zeros(3 * len(self.soles.bone))])
@@ -97,7 +107,7 @@ class RigidActor:
         anchor = state[s.n_q + s.n_v :].reshape(-1, 3)
         count = max(1, round(seconds / self.step))
         targets, rates = course(reference, start, span, count, seconds, offset)
-        kp, kd = self.who.gains
+        kp, kd = self.gains
         done = _rigid_run(
             self.bones,
             self.soles,

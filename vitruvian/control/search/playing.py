@@ -1,4 +1,4 @@
-"""Controls that were found, played on a character: open loops and policies, window by window."""
+"""Controls that were found, played on a soft character: open loops window by window, policies at every step."""
 
 from __future__ import annotations
 
@@ -9,67 +9,71 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy.characters import Character
+from vitruvian.anatomy.characters import Character, soft_body
 from vitruvian.control.controls import Controls
-from vitruvian.control.search.actors import SoftActor, Stand
+from vitruvian.control.search.cycle import ERRORS, ROW_TABLE, Cycle, errors, next_target
+from vitruvian.control.search.following import Nothing
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.reference import Reference
-from vitruvian.control.search.samples import wanted_stand
+from vitruvian.control.search.samples import Control
 from vitruvian.couple import PostureTarget
-from vitruvian.skeleton import integrate
+from vitruvian.skeleton import bone_poses, integrate
 
 Array = np.ndarray
 
 
 @dataclass
 class Played:
-    """Where a control is."""
+    """Where an open loop is."""
 
     window: int
     begun: float  # [s] when this window began
     at: float  # [s] in the reference at which it began
-    offset: Array  # in force (n_v,)
 
 
 class Playing:
-    """A policy on a soft character. Its feedback is renewed at the beginning of each window. See `Controller`."""
+    """An open loop; after its last window the servos follow the reference alone. See `Controller`."""
 
-    def __init__(self, who: Character, reference: Reference, policy: Policy, *, once: bool = False) -> None:
-        """once: after the last window the reference goes on without offsets; else the cycle begins again."""
-        self.actor, self.reference, self.policy, self.once = SoftActor(who), reference, policy, once
+    def __init__(self, reference: Reference, control: Control) -> None:
+        self.reference, self.control = reference, control
 
     def start(self, rng: np.random.Generator) -> Played:
-        return Played(-1, 0.0, self.policy.start, np.zeros(self.reference.skeleton.n_v))
+        return Played(0, 0.0, self.control.start)
 
     def act(self, own: Played, state: Any, time: float, dt: float) -> Controls:
-        control = self.policy.control
-        n = len(control.offsets)
-        long = control.window * control.factors[own.window % n] if own.window >= 0 else 0.0
-        if own.window < 0 or time + 1e-9 >= own.begun + long:
-            if own.window >= 0:
-                own.begun, own.at = own.begun + long, own.at + control.window
+        control, n = self.control, len(self.control.offsets)
+        while own.window < n and time + 1e-9 >= own.begun + control.window * control.factors[own.window]:
+            own.begun, own.at = own.begun + control.window * control.factors[own.window], own.at + control.window
             own.window += 1
-            own.offset = self._offset(own, state)
-        factor = float(control.factors[own.window % n])
+        over = own.window >= n
+        factor = 1.0 if over else float(control.factors[own.window])
         q, v = self.reference.sample(own.at + (time + dt - own.begun) / factor)
-        q = integrate(self.reference.skeleton, q, own.offset)
+        if not over:
+            q = integrate(self.reference.skeleton, q, control.offsets[own.window])
         return Controls(posture=PostureTarget(q, v / factor), told={"window": own.window})
 
-    def _offset(self, own: Played, state: Any) -> Array:
-        n = len(self.policy.control.offsets)
-        if self.once and own.window >= n:
-            return np.zeros_like(own.offset)
-        if not self.policy.gains.any():
-            return np.array(self.policy.control.offsets[own.window % n])
-        now = stand_of(self.actor, state)
-        wanted = wanted_stand(self.actor, self.reference, own.at)
-        return self.policy.offset(self.reference.skeleton, own.window, now, wanted)
 
+class Running:
+    """A policy on a soft character. See `Controller`."""
 
-def stand_of(actor: SoftActor, state: Any) -> Stand:
-    """How a soft body's state stands."""
-    m = actor.body.flesh.mass
-    return Stand(state.q, state.v, m @ state.x / m.sum(), m @ state.u / m.sum(), actor.ends.at(state.q))
+    def __init__(self, who: Character, cycle: Cycle, policy: Policy) -> None:
+        self.skeleton, self.cycle, self.gains = who.skeleton, cycle, policy.gains
+        self.offsets = policy.whole(who.skeleton)
+        mass = soft_body(who).flesh.mass
+        self.share = mass / mass.sum()
+
+    def start(self, rng: np.random.Generator) -> Nothing:
+        return Nothing()
+
+    def act(self, own: Nothing, state: Any, time: float, dt: float) -> Controls:
+        cycle = self.cycle
+        count = int(time / cycle.step + 1e-6)
+        i, error, target = count % len(cycle.targets), np.zeros(ERRORS), np.empty(self.skeleton.n_q)
+        poses = bone_poses(self.skeleton, state.q)
+        errors(cycle, i, state.q, state.v, poses, self.share @ state.x, self.share @ state.u, error)
+        next_target(self.skeleton.topology, cycle, i, self.offsets, self.gains, ROW_TABLE, error, target)
+        window = count * len(self.offsets) // len(cycle.targets)
+        return Controls(posture=PostureTarget(target, cycle.rates[i]), told={"window": window})
 
 
 def found_file(name: str) -> Path:

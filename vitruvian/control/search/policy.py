@@ -1,168 +1,267 @@
-"""A run that does not end: the control of one cycle repeated, with linear feedback (Liu & al. 2012, 2013).
+"""A run that does not end: feedback and offsets of a cycle, found by CMA-ES (Liu & al. 2012, 2013).
 
-At the beginning of each window the character is compared with the reference: lean and roll of the root and their rates,
-velocity of the centre of mass, and where it is over the feet. Hips, ankles and chest are then turned by a linear
-function of that,
-
-    offset = offset_of_the_window + K e,
-
-the same for the left and the right half of the cycle, mirrored. K is found by CMA-ES: of many policies the one that
-stays up longest and nearest to the reference.
+Of many policies that one is sought which stays up longest and nearest to the cycle, then under shoves too. It goes by
+stages: when a stage is passed, the next one asks for more seconds, then for harder shoves.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vitruvian.control.search.actors import Actor, Stand
-from vitruvian.control.search.reference import Reference
-from vitruvian.control.search.samples import Control, stand_cost, wanted_stand
-from vitruvian.errors import InputError, MissingExtra
-from vitruvian.skeleton import Skeleton, difference
+from vitruvian.control.search.actors import RigidActor, SoftActor
+from vitruvian.control.search.cycle import (
+    COUNT,
+    EFFORT,
+    ERRORS,
+    FELL,
+    ROW_TABLE,
+    ROWS,
+    TURNED,
+    Cycle,
+    distance,
+    errors,
+    next_target,
+    rigid_cycles,
+    shove,
+    whole_offsets,
+)
+from vitruvian.errors import Diverged, InputError, MissingExtra
+from vitruvian.flesh.posed.ground import Ground
+from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.swarm import map as spread_out
 
 Array = np.ndarray
-TURNED = (
-    "thigh_A",
-    "thigh_B",
-    "foot_A",
-    "foot_B",
-    "chest",
-)  # A: left in the first half of a cycle, right in the second
-INPUTS = 4  # each about the axis across and the axis ahead
-COUNT = len(TURNED) * INPUTS * 2 + 1  # gains of a policy; the last one turns the thighs against a wrong heading
+WINDOWS = 5  # of half a cycle
+STAGES = ((3.0, 0.0), (6.0, 0.0), (12.0, 0.0), *((6.0, 20.0 * k) for k in range(1, 9)))  # [s], [N]
+PASSED = 0.25  # a stage is passed when so much of its seconds is judged, or less
+SHOVED = 3  # rollouts under shoves
+PADDED = Ground(stiffness=1e6, damping=2e4)  # for a rigid stand-in: what ground and soft soles are together, about
+OTHERS = ((1.0, 1.0), (2.0, 0.75), (5.0, 1.2))  # factors on ground and servos there, so that none is leant on
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A cycle of offsets and the gains of the feedback; without gains (zeros) it is an open loop repeated."""
+    """Offsets of half a cycle and gains of the feedback."""
 
-    control: Control  # one cycle
-    gains: Array  # (COUNT,)
-    start: float = 0.0  # of the cycle in the reference [s]
-    told: dict[str, Any] = field(default_factory=dict)
+    offsets: Array  # [rad] (n, 12): windows of the first half, over `TURNED`
+    gains: Array  # (COUNT,), over `ROWS`
+    told: dict[str, Any] = field(default_factory=dict)  # character, clip, slower, ...
 
     def __post_init__(self) -> None:
-        if self.gains.shape != (COUNT,):
-            raise InputError(f"a policy has {COUNT} gains, not {self.gains.shape}")
+        if self.gains.shape != (COUNT,) or self.offsets.ndim != 2 or self.offsets.shape[1] != len(TURNED):
+            raise InputError(
+                f"a policy has {COUNT} gains and {len(TURNED)} offsets a window, "
+                f"not {self.gains.shape} and {self.offsets.shape}"
+            )
 
-    def offset(self, skeleton: Skeleton, window: int, now: Stand, wanted: Stand) -> Array:
-        """Offset of the targets in a window (counted on and on) that begins as it stands now, (n_v,)."""
-        n = len(self.control.offsets)
-        second = window % n >= n // 2
-        return self.control.offsets[window % n] + feedback(skeleton, self.gains, now, wanted, second)
+    @property
+    def flat(self) -> Array:
+        """All numbers that a search may change."""
+        return np.concatenate([self.offsets.ravel(), self.gains])
+
+    def at(self, flat: Array) -> Policy:
+        """The same with other numbers."""
+        n = self.offsets.size
+        return replace(self, offsets=np.asarray(flat[:n]).reshape(self.offsets.shape), gains=np.asarray(flat[n:]))
+
+    def whole(self, skeleton: Skeleton) -> Array:
+        """Offsets of a whole cycle, (2 n, n_v)."""
+        return whole_offsets(skeleton, self.offsets)
 
     def write(self, path: str | Path) -> None:
         """As JSON."""
-        rows = {"offsets": self.control.offsets.round(5).tolist(), "factors": self.control.factors.round(6).tolist()}
-        table = {**self.told, "window": self.control.window, "start": self.start, "gains": self.gains.round(6).tolist()}
-        Path(path).write_text(json.dumps({**table, **rows}, indent=0) + "\n")
+        rows = {"offsets": self.offsets.round(5).tolist(), "gains": self.gains.round(5).tolist()}
+        Path(path).write_text(json.dumps({**self.told, **rows}, indent=0) + "\n")
 
     @classmethod
     def read(cls, path: str | Path) -> Policy:
         try:
             table = json.loads(Path(path).read_text())
-            offsets, factors = (np.array(table.pop(k), float) for k in ("offsets", "factors"))
-            control = Control(float(table.pop("window")), offsets, factors, np.zeros(len(factors)))
-            gains, start = np.array(table.pop("gains"), float), float(table.pop("start"))
+            offsets, gains = (np.array(table.pop(k), float) for k in ("offsets", "gains"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"'{path}' is not a policy: {error}") from None
-        return cls(control, gains, start, table)
+        return cls(offsets, gains, table)
 
 
-def feedback(skeleton: Skeleton, gains: Array, now: Stand, wanted: Stand, second: bool) -> Array:
-    """What the feedback adds to the offset, (n_v,); second: the half of the cycle in which sides are swapped."""
-    way, rate = difference(skeleton, wanted.q, now.q), now.v - wanted.v
-    speed = now.velocity - wanted.velocity
-    over = (now.centre - now.ends[2:4].mean(axis=0)) - (wanted.centre - wanted.ends[2:4].mean(axis=0))
-    across = np.array([way[0], 0.1 * rate[0], -0.3 * speed[1], -3.0 * over[1]])
-    ahead = np.array([way[1], 0.1 * rate[1], 0.3 * speed[0], 3.0 * over[0]])
-    flip = -1.0 if second else 1.0
-    table, out = gains[:-1].reshape(len(TURNED), 2, INPUTS), np.zeros(skeleton.n_v)
-    for row, name in zip(table, TURNED):
-        side = ("_r" if second else "_l") if name.endswith("_A") else ("_l" if second else "_r")
-        bone = name.removesuffix("_A").removesuffix("_B") + ("" if name == "chest" else side)
-        at = int(skeleton.v_start[skeleton.index(bone)])
-        out[at] += row[0] @ across
-        out[at + 1] += flip * (row[1] @ (flip * ahead))
-    for side in ("_l", "_r"):
-        out[int(skeleton.v_start[skeleton.index("thigh" + side)]) + 2] += gains[-1] * way[2]
-    return out
+def first_policy(**told: Any) -> Policy:
+    """A policy to begin with: no offsets; the swing leg is led against wrong speed and kept upright in the world, the
+    stance leg holds the trunk, as a person would set them (Yin & al. 2007)."""
+    gains: list[float] = []
+    for limb, axis, e in ROWS:
+        row = [0.0] * (e.stop - e.start)
+        if len(row) == 4:
+            row = {0: [0.5, 0.5, 0.0, 0.0], 1: [-1.0, -0.3, -1.0, -0.1], 2: [0.0, 0.0, 0.1, 0.1]}.get(limb, row)
+        elif (limb, axis) == (0, 2):
+            row = [0.5, 0.3]
+        gains += row
+    return Policy(np.zeros((WINDOWS, len(TURNED))), np.array(gains), told)
 
 
-def strides(
-    actor: Actor, reference: Reference, policy: Policy, most: float, fallen: float = 18.0
+@dataclass(frozen=True)
+class Shoves:
+    """Forces on the chest for 0.18 s out of each 0.9 s or so, from all sides; wind from ahead; a start that is not
+    quite right."""
+
+    force: float  # [N]
+    seed: int
+
+    def table(self) -> Array:
+        angle = np.random.default_rng([100, self.seed]).uniform(0.0, 2.0 * np.pi, 40)
+        return self.force * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+
+    def gap(self, step: float) -> int:
+        """Steps from one to the next."""
+        return round(0.9 / step) + 7 * self.seed
+
+    def wind(self) -> Array:
+        """[N] (3,): softer than the shoves, with some against the way it goes, as flesh that wobbles brakes too."""
+        return np.array([0.0, 0.1 * self.seed * self.force, 0.0])
+
+    def amiss(self) -> Array:
+        """What is added to the root's velocity at the start, (6,)."""
+        return np.random.default_rng([101, self.seed]).normal(0.0, [0.2] * 3 + [0.1] * 3)
+
+
+def stays_up(
+    actor: RigidActor | SoftActor, cycle: Cycle, policy: Policy, seconds: float, shoves: Shoves | None = None
 ) -> tuple[float, float]:
-    """How long it stays up [s], at most `most`, and its mean cost on the way; one start, no noise."""
-    q, v = reference.sample(policy.start)
-    state, total, w = actor.begin(q, v), 0.0, 0
-    control, at, time = policy.control, policy.start, 0.0
-    while time < most:
-        now = actor.stand(state)
-        wanted = wanted_stand(actor, reference, at)
-        offset = policy.offset(reference.skeleton, w, now, wanted)
-        seconds = control.window * control.factors[w % len(control.factors)]
-        state = actor.go(state, reference, at, control.window, seconds, offset)
-        at, w = at + control.window, w + 1
-        if not np.isfinite(state).all():
-            break
-        cost = stand_cost(actor.stand(state), wanted_stand(actor, reference, at), reference.skeleton)
-        if cost > fallen:
-            break
-        time += seconds
-        total += cost
-    return time, total / max(w, 1)
+    """How long it stays up [s] of `seconds`, and how far it is from the cycle on the way."""
+    q, v, steps = cycle.targets[0].copy(), cycle.rates[0].copy(), int(np.ceil(seconds / cycle.step))
+    forces, gap, wind = np.zeros((0, 3)), 1, np.zeros(3)
+    if shoves is not None:
+        forces, gap, wind = shoves.table(), shoves.gap(cycle.step), shoves.wind()
+        v[:6] += shoves.amiss()
+    offsets = policy.whole(actor.who.skeleton)
+    if isinstance(actor, SoftActor):
+        up, far = _soft_cycles(actor, cycle, offsets, policy.gains, q, v, steps, forces, gap, wind)
+    else:
+        anchor = np.zeros((len(actor.soles.bone), 3))
+        up, far = rigid_cycles(
+            cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.ground, q, v, anchor,
+            *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind,
+        )  # fmt: skip
+    return min(up * cycle.step, seconds), far
+
+
+def _soft_cycles(
+    actor: SoftActor,
+    cycle: Cycle,
+    offsets: Array,
+    gains: Array,
+    q: Array,
+    v: Array,
+    steps: int,
+    forces: Array,
+    gap: int,
+    wind: Array,
+) -> tuple[int, float]:
+    """As `rigid_cycles`, for the soft body."""
+    body, skeleton = actor.body, actor.who.skeleton
+    state, error, total = body.start(q, v), np.zeros(ERRORS), 0.0
+    share = body.flesh.mass / body.flesh.mass.sum()
+    for t in range(steps):
+        i, poses = t % len(cycle.targets), bone_poses(skeleton, state.q)
+        errors(cycle, i, state.q, state.v, poses, share @ state.x, share @ state.u, error)
+        far = distance(error)
+        if not far < FELL:
+            return t, total / max(t, 1)
+        target = np.empty(skeleton.n_q)
+        turn = next_target(skeleton.topology, cycle, i, offsets, gains, ROW_TABLE, error, target)
+        total += far + EFFORT * turn
+        push, f = np.zeros((skeleton.n_bones, 6)), shove(t, forces, gap, wind)
+        push[cycle.chest] = np.concatenate([np.cross(poses[cycle.chest, :3, 3], f), f])
+        try:
+            body.step(state, target, cycle.rates[i], cycle.step, implicit=True, push=push, tolerance=actor.tolerance)
+        except Diverged:
+            return t, total / max(t, 1)
+    return steps, total / steps
 
 
 @dataclass(frozen=True)
 class _Judge:
-    actor: Actor
-    reference: Reference
+    actor: RigidActor | SoftActor
+    cycle: Cycle
     policy: Policy
-    most: float
+    seconds: float
+    force: float
 
-    def __call__(self, gains: Array) -> float:
-        up, cost = strides(self.actor, self.reference, Policy(self.policy.control, gains, self.policy.start), self.most)
-        return -up + 0.05 * cost
+    def __call__(self, flat: Array) -> float:
+        """Seconds short of the stage, and a little for distance and large numbers; shoves only when it stays up.
+
+        A rigid stand-in is shoved with ground and servos of several strengths."""
+        policy = self.policy.at(flat)
+        up, far = stays_up(self.actor, self.cycle, policy, self.seconds)
+        cost = self.seconds - up + 0.3 * far
+        if self.force > 0.0:
+            if up < self.seconds - 1e-6:
+                cost += self.seconds
+            else:
+                for k in range(SHOVED):
+                    actor = self.actor if isinstance(self.actor, SoftActor) else self.actor.other(*OTHERS[k])
+                    up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k))
+                    cost += (self.seconds - up + 0.3 * far) / SHOVED
+        return float(cost + 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean())
 
 
 def learn(
-    actor: Actor,
-    reference: Reference,
+    actor: RigidActor | SoftActor,
+    cycle: Cycle,
     policy: Policy,
     *,
-    most: float = 6.0,
-    rounds: int = 40,
-    population: int = 14,
-    step: float = 0.15,
+    rounds: int = 400,
+    population: int = 24,
+    step: float = 0.12,
+    stage: int = 0,
+    last: int = 6,
     seed: int = 1,
+    keep: str | Path | None = None,
     processes: int | None = 1,
     scheduler: str | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Policy:
-    """A better policy by CMA-ES, from the gains of the one given. Judged over `most` seconds."""
+    """A better policy, from the one given; from `stage` of `STAGES` on to `last`, which is not left.
+
+    keep: a file in which each round is stored and from which a search that was stopped goes on."""
     try:
         import cma
     except ImportError:
         raise MissingExtra("cma", "pip install 'vitruvian[search]'") from None
-    judge = _Judge(actor, reference, policy, most)
-    strategy = cma.CMAEvolutionStrategy(
-        policy.gains, step, {"seed": seed, "popsize": population, "verbose": -9, "maxiter": rounds}
-    )
-    best, least = policy.gains, judge(policy.gains)
-    say(f"begins at {least:.2f}")
-    for n in range(rounds):
+    strategy = cma.CMAEvolutionStrategy(policy.flat, step, {"seed": seed, "popsize": population, "verbose": -9})
+    values: list[list[float]] = []
+    if keep is not None and Path(keep).is_file():
+        with np.load(keep) as table:
+            values, stage = table["values"].tolist(), int(table["stage"])
+            best, least = table["best"], float(table["least"])
+        for found in values[:rounds]:  # the same numbers are drawn again
+            strategy.tell(strategy.ask(), found)
+        judge = _Judge(actor, cycle, policy, *STAGES[stage])
+    else:
+        judge = _Judge(actor, cycle, policy, *STAGES[stage])
+        best, least = policy.flat, judge(policy.flat)
+        say(f"begins at {least:.2f}")
+    for n in range(len(values), rounds):
         tried = [np.asarray(g) for g in strategy.ask()]
         found = spread_out(judge, tried, processes=processes, scheduler=scheduler)
         strategy.tell(tried, found)
+        values.append(found)
         k = int(np.argmin(found))
         if found[k] < least:
             best, least = tried[k], float(found[k])
-        say(f"round {n + 1} of {rounds}: {least:.2f}, median {np.median(found):.2f}")
-    return Policy(policy.control, best, policy.start, {**policy.told, "judged": round(least, 3)})
+        say(f"round {n + 1} of {rounds}, stage {stage}: {least:.2f}, median {np.median(found):.2f}")
+        if least < PASSED * judge.seconds and stage < last:
+            stage += 1
+            judge = _Judge(actor, cycle, policy, *STAGES[stage])
+            both = [best, np.asarray(strategy.mean)]
+            worth = [judge(x) for x in both]
+            best, least = both[int(np.argmin(worth))], min(worth)
+        if keep is not None:
+            draft = Path(keep).with_suffix(".draft.npz")
+            np.savez(draft, values=np.array(values), stage=stage, best=best, least=least)
+            draft.replace(keep)
+    return replace(policy.at(best), told={**policy.told, "stage": stage, "judged": round(least, 3)})

@@ -55,6 +55,10 @@ class Reference:
         moving = self.loop or 0.0 <= at <= len(self.q) - 1
         return q, self.steps[k] / self.period if moving else np.zeros(self.skeleton.n_v)
 
+    def mean_velocity(self, start: float, end: float) -> Array:
+        """From one time [s] to another, (n_v,)."""
+        return difference(self.skeleton, self.sample(start)[0], self.sample(end)[0]) / (end - start)
+
     @cached_property
     def steps(self) -> Array:
         """Way from each sample to the next, shape (f - 1, n_v)."""

@@ -55,6 +55,7 @@ class Control:
     offsets: Array  # (n, n_v)
     factors: Array  # (n,)
     costs: Array  # of the windows' ends (n,)
+    start: float = 0.0  # where in the reference it begins [s]
     told: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,18 +69,19 @@ class Control:
             {"factor": round(float(f), 6), "cost": round(float(c), 3), "offset": [round(float(x), 5) for x in o]}
             for o, f, c in zip(self.offsets, self.factors, self.costs)
         ]
-        Path(path).write_text(json.dumps({**self.told, "window": self.window, "windows": rows}, indent=0) + "\n")
+        table = {**self.told, "start": self.start, "window": self.window}
+        Path(path).write_text(json.dumps({**table, "windows": rows}, indent=0) + "\n")
 
     @classmethod
     def read(cls, path: str | Path) -> Control:
         try:
             table = json.loads(Path(path).read_text())
             rows = table.pop("windows")
-            window = float(table.pop("window"))
+            window, start = float(table.pop("window")), float(table.pop("start"))
             offsets, factors, costs = (np.array([r[k] for r in rows], float) for k in ("offset", "factor", "cost"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"'{path}' is not a control: {error}") from None
-        return cls(window, offsets, factors, costs, table)
+        return cls(window, offsets, factors, costs, start, table)
 
 
 def search(
@@ -89,20 +91,23 @@ def search(
     trying: Trying,
     *,
     base: Array | None = None,
+    factors: Array | None = None,
     start: float = 0.0,
     processes: int | None = 1,
     scheduler: str | None = None,
     keep: str | Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Control:
-    """Find a control for `seconds` of the reference from `start` on. base: offsets to try around, (n, n_v).
+    """Find a control for `seconds` of the reference from `start` on. base, factors: offsets (n, n_v) and factors on the
+    time (n,) to try around.
 
     processes, scheduler: as `vt.map`. keep: a folder in which finished windows are stored and from which a search that
     was stopped goes on."""
     count = round(seconds / trying.window)
     zero = np.zeros((count, reference.skeleton.n_v))
     around = zero if base is None else np.concatenate([base, zero])[:count]
-    job = _Job(actor, reference, trying, around, offset_ranges(reference.skeleton) * trying.spread, start)
+    paces = np.concatenate([[] if factors is None else factors, np.ones(count)])[:count]
+    job = _Job(actor, reference, trying, around, paces, offset_ranges(reference.skeleton) * trying.spread, start)
     q, v = reference.sample(start)
     states, history = actor.begin(q, v)[None], []
     for w in range(count):
@@ -142,6 +147,7 @@ class _Job:
     reference: Reference
     trying: Trying
     base: Array
+    paces: Array
     ranges: Array
     start: float
 
@@ -150,8 +156,8 @@ class _Job:
         rng = np.random.default_rng([self.trying.seed, w, i])
         offset, factor = self.ranges * rng.uniform(-1.0, 1.0, len(self.ranges)), rng.uniform(-1.0, 1.0)
         if i < self.trying.kept:
-            return self.base[w], 1.0
-        return self.base[w] + offset, 1.0 + self.trying.time_scaling * factor
+            return self.base[w], float(self.paces[w])
+        return self.base[w] + offset, float(self.paces[w]) * (1.0 + self.trying.time_scaling * factor)
 
     def __call__(self, batch: tuple[Array, int, list[int]]) -> list[tuple[float, Array]]:
         state, w, numbers = batch
@@ -175,9 +181,10 @@ class _Job:
     def digest(self) -> str:
         """Names what the search depends on."""
         total = sha256(json.dumps(asdict(self.trying), sort_keys=True).encode())
-        for a in (self.reference.q, self.base, self.ranges, np.array([self.start, self.reference.period])):
+        for a in (self.reference.q, self.base, self.paces, self.ranges, np.array([self.start, self.reference.period])):
             total.update(np.ascontiguousarray(a).tobytes())
-        total.update(type(self.actor).__name__.encode())
+        young = getattr(self.actor, "young", None)
+        total.update(f"{type(self.actor).__name__}{'' if young is None else young}".encode())
         return total.hexdigest()[:16]
 
 
@@ -236,7 +243,7 @@ def _chain(job: _Job, history: list[dict[str, Array]]) -> Control:
         at = int(history[w]["parents"][at])
     drawn = [(*job.draw(w, i), cost) for w, i, cost in reversed(chain)]
     offsets, factors, costs = zip(*drawn)
-    return Control(job.trying.window, np.array(offsets), np.array(factors), np.array(costs))
+    return Control(job.trying.window, np.array(offsets), np.array(factors), np.array(costs), job.start)
 
 
 def _save(keep: str | Path | None, w: int, job: _Job, stored: dict[str, Array]) -> None:

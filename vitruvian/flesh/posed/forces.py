@@ -15,6 +15,9 @@ The rotation of the polar decomposition A = R S comes without iterating on matri
 
 by Cayley and Hamilton, with I2 = (I1² - |A|²)/2, I3 = det A. Inverted elements get the rotation with the smallest
 singular value negative. Elements are taken in chunks whose loops the compiler turns into vector instructions.
+
+In creases skinning may fold a reference shape. One with less than `LEAST` of its volume is led towards its rotation
+until it has that: F_p ← (1 - s) F_p + s polar(F_p), det F_p = LEAST.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import numpy as np
 from numba import njit
 
 CHUNK = 64
+LEAST = 0.2  # of an element's volume: no reference shape has less
 NEWTON = 10  # steps down from √3 |A|; enough but for elements on the verge of two rotations, which lose digits
 F, P, A, R, SCALARS = 0, 9, 18, 27, 36  # rows of a chunk's scratch: F (later P), F_p (later G), F F_pᵀ, Q
 
@@ -41,6 +45,7 @@ def shape_rotations(flesh, x, pose, first, w):
             for b in range(3):
                 w[F + 3 * a + b, k] = p0 * s[b, e] + p1 * s[3 + b, e] + p2 * s[6 + b, e]
                 w[P + 3 * a + b, k] = r0 * s[b, e] + r1 * s[3 + b, e] + r2 * s[6 + b, e]
+    unfold(w, count)
     for a in range(3):
         for b in range(3):
             for k in range(count):
@@ -57,6 +62,38 @@ def shape_rotations(flesh, x, pose, first, w):
             w[P + 3 + b, k] = w[R + 3, k] * g0 + w[R + 4, k] * g1 + w[R + 5, k] * g2
             w[P + 6 + b, k] = w[R + 6, k] * g0 + w[R + 7, k] * g1 + w[R + 8, k] * g2
     return count
+
+
+@njit(cache=True, error_model="numpy")
+def unfold(w, count):
+    """Reference shapes F_p of a chunk with `LEAST` of their volume or more, in place."""
+    for k in range(count):
+        w[SCALARS, k] = (
+            w[P, k] * (w[P + 4, k] * w[P + 8, k] - w[P + 5, k] * w[P + 7, k])
+            + w[P + 1, k] * (w[P + 5, k] * w[P + 6, k] - w[P + 3, k] * w[P + 8, k])
+            + w[P + 2, k] * (w[P + 3, k] * w[P + 7, k] - w[P + 4, k] * w[P + 6, k])
+        )
+    for k in range(count):
+        if w[SCALARS, k] < LEAST:
+            one = np.empty((18, 1))
+            for j in range(9):
+                one[j, 0] = w[P + j, k]
+            polar(one, 0, 9, 1)
+            trace = size = 0.0  # of the symmetric factor: I1, |F_p|²
+            for j in range(9):
+                trace += one[j, 0] * one[9 + j, 0]
+                size += one[j, 0] * one[j, 0]
+            second, third = 0.5 * (trace * trace - size), w[SCALARS, k]
+            low, high = 0.0, 1.0
+            for _ in range(40):
+                s = 0.5 * (low + high)
+                r = 1.0 - s
+                if r * r * r * third + r * r * s * second + r * s * s * trace + s * s * s < LEAST:
+                    low = s
+                else:
+                    high = s
+            for j in range(9):
+                w[P + j, k] = (1.0 - high) * one[j, 0] + high * one[9 + j, 0]
 
 
 @njit(cache=True, error_model="numpy")

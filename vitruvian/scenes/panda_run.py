@@ -1,0 +1,36 @@
+"""A soft panda with a belly and short legs goes on and on under a feedback policy. See `michelin-run`.
+
+vitruvian run panda-run --view
+"""
+
+from __future__ import annotations
+
+from vitruvian.scenes._soft import CONTROL, YOUNG, Parameters, ran, running_report, steady
+from vitruvian.world import Recording, Report, Scene, World
+
+CYCLE = 0.95  # [s], two steps
+
+
+def build(parameters: Parameters) -> World:
+    system, policy, _ = steady("panda-run", off=parameters["control"] == "off", young=parameters["young"])
+    return ran(system, policy)
+
+
+def check(recording: Recording, parameters: Parameters) -> Report:
+    report = running_report(recording, CYCLE)
+    if parameters["control"] == "found":
+        report.checks["it does not fall"] = report.metrics["upright_s"] >= recording.time[-1] - 1e-9
+        if recording.time[-1] >= 30.0 * CYCLE:
+            report.checks["thirty strides"] = report.metrics["strides"] >= 30.0
+    return report
+
+
+scene = Scene(
+    name="panda-run",
+    summary="A soft panda goes on and on under a feedback policy",
+    answers="Liu & al. 2013, figure 1",
+    seconds=29.0,
+    build=build,
+    check=check,
+    parameters={"control": CONTROL, "young": YOUNG},
+)
