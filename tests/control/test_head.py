@@ -142,7 +142,7 @@ def _held(body, seconds, goal, settings=None, **rest):
     system = HeadSystem(body, drawn=False, **rest)
     statics = HeadStatics(body)
     nets = shipped("thesis", tuple(body.muscles.names[i] for i in statics.muscles))
-    control = HeadControl(body, system.stepper.twin(), goal, settings, networks=nets, statics=statics)
+    control = HeadControl(body, goal, settings, networks=nets, statics=statics)
     rng = np.random.default_rng(0)
     state, own = system.start(rng), control.start(rng)
     dt = 1.0 / 240.0
@@ -231,7 +231,7 @@ def test_lids_close_in_a_blink():
 def test_a_target_inside_the_head_is_refused(body):
     system = HeadSystem(body, drawn=False)
     skull = bone_poses(body.skeleton, body.default_q)[body.skeleton.index("Sku")]
-    control = GazeControl(HeadControl(body, system.stepper.twin()), lambda t: skull[:3, 3] + (0.0, -0.02, 0.06))
+    control = GazeControl(HeadControl(body), lambda t: skull[:3, 3] + (0.0, -0.02, 0.06))
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="inside the head"):
         control.act(control.start(rng), system.start(rng), 0.0, 0.01)

@@ -10,7 +10,7 @@ from vitruvian.verify._flesh_beams import _cantilever_ratio, _tip
 from vitruvian.verify._flesh_common import materials
 
 
-@pytest.mark.parametrize(("poisson", "limit"), [(0.3, 0.996), (0.499, 0.981)])
+@pytest.mark.parametrize(("poisson", "limit"), [(0.3, 0.996), (0.499, 0.986)])
 def test_a_beam_two_cells_thick_bends_as_beam_theory_says(poisson, limit):
     """limit: of small cells, over theory's, of a beam that is clamped rigidly (`clamped_cantilever`)."""
     assert _cantilever_ratio(poisson, 2) == pytest.approx(1.0, abs=0.01)

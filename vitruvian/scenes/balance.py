@@ -6,6 +6,7 @@ centre of mass too far for the soles makes it fall, and that is reported.
 
     vitruvian run balance --view
     vitruvian run balance --set push=150 --set direction=back
+    vitruvian run balance --set head=gaze --set look=2,-2,1.5
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from vitruvian.anatomy import body_contacts, human
 from vitruvian.control import HANGING, Relaxer, pose
 from vitruvian.control.stance import Follow, StanceGains, posture_weights
 from vitruvian.scenes._body import STEPS, missing_metrics
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
+from vitruvian.scenes._carried import PARAMETERS as HEAD
+from vitruvian.scenes._carried import carry_head, head_up_measure
 from vitruvian.scenes._stance import (
     STANDING_CAMERAS,
     GroundedMotion,
@@ -41,12 +45,14 @@ def build(parameters: Mapping[str, Any]) -> World:
     motion = GroundedMotion.of(body, still)
     force = parameters["push"] * np.array(WAYS[parameters["direction"]])
     system = BodySystem(
-        body, motion.sample(0.0)[0], pelvis="free", contacts=body_contacts(body), measures=stance_measures(body),
+        body, motion.sample(0.0)[0], pelvis="free", contacts=body_contacts(body),
+        measures=[*stance_measures(body), head_up_measure()],
         pushes=[Push("T6", (float(force[0]), float(force[1]), float(force[2])), AT, LASTS)],
-        cameras=STANDING_CAMERAS, books=True,
+        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body),
     )  # fmt: skip
     gains = StanceGains(rate=parameters["rate"])
-    return stance_world(system, Follow(body, motion, posture_weights(body)), gains, parameters["steps"])
+    world = stance_world(system, Follow(body, motion, posture_weights(body)), gains, parameters["steps"])
+    return carry_head(world, body, parameters)
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -54,12 +60,15 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     centre = s["centre"]
     report = Report()
     report.metrics |= steady_metrics(recording)
+    breath_metrics(report, recording)
     before = centre[np.searchsorted(time, AT) - 1]
     report.metrics |= {
         "push_n_s": float(parameters["push"] * LASTS),
         "farthest_mm": float(1e3 * np.linalg.norm(centre[:, :2] - before[:2], axis=1)[time >= AT].max(initial=0.0)),
         "final_height_m": float(centre[-1, 2]),
         "final_speed_m_per_s": float(np.linalg.norm(np.diff(centre, axis=0)[-1]) / np.diff(time)[-1]),
+        "head_tilt_deg": float(np.degrees(s["head_tilt"].max())),
+        "head_tilt_change_deg": float(np.degrees(s["head_tilt"][time >= AT].max(initial=0.0) - s["head_tilt"][0])),
         "largest_activation": float(s["activation"][:, 1].max()),
     }
     report.metrics |= missing_metrics(recording)
@@ -80,8 +89,10 @@ scene = Scene(
     parameters={
         "push": Parameter(200.0, "force on the chest for 0.1 s", "N", low=0.0, high=2000.0),
         "direction": Parameter("front", "way of the push", choices=tuple(WAYS)),
+        "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
+        **HEAD,
     },
     qualities={"draft": {"steps": 8}, "standard": {}, "fine": {"steps": 32, "rate": 240.0}},
 )

@@ -13,6 +13,7 @@ by 1.
     vitruvian run curl --view
     vitruvian run curl --set sensor_lag=0
     vitruvian run curl --set muscles=elastic
+    vitruvian run curl --set head=gaze --set look=1,-2,1.2
     vitruvian run curl --set flesh=elements
     vitruvian run curl --set flesh=elements --set two_way=true --set stiffness=1600 --set sensor_lag=0.02
 """
@@ -31,6 +32,9 @@ from vitruvian.control import Gains, load_motion
 from vitruvian.flesh import Settings, preset, self_contact
 from vitruvian.muscle import ActivationDynamics
 from vitruvian.scenes._body import RATE, STEPS, deviation, missing_metrics
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
+from vitruvian.scenes._carried import PARAMETERS as HEAD
+from vitruvian.scenes._carried import carry_head, head_up_measure
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import BodySystem, Cover, FleshedBodySystem, Held, Look, tracking_measures, tracking_world
@@ -62,7 +66,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         meshes=[dumbbell_mesh(bone) for bone, _ in HANDS],
         grips=("l", "r"),
         dynamics=None if parameters["muscles"] == "documents" else ActivationDynamics(),
-        measures=tracking_measures(body, motion, WATCHED),
+        measures=[*tracking_measures(body, motion, WATCHED), head_up_measure()],
+        breathing=breathing_of(parameters, body),
     )
     gains = Gains(
         stiffness=parameters["stiffness"],
@@ -70,7 +75,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         rate=parameters["rate"],
         sensor_lag=parameters["sensor_lag"],
     )
-    return tracking_world(
+    world = tracking_world(
         simulation,
         motion,
         gains,
@@ -78,6 +83,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         coactivation=parameters["coactivation"],
         regions=parameters["regions"],
     )
+    return carry_head(world, body, parameters)
 
 
 def _fleshed(body: Body, parameters: Mapping[str, Any]) -> Callable[..., BodySystem]:
@@ -146,8 +152,10 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     off = {name: deviation(recording.signals[name]) for name in WATCHED}
     before, after = time < at, time >= at
     report = Report()
+    breath_metrics(report, recording)
     rms = float(np.sqrt(np.mean([off[n][before] ** 2 for n in ("elbow", "elbow_right")])))
     report.metrics["tracking_rms_deg"] = rms
+    report.metrics["head_tilt_deg"] = float(np.degrees(recording.signals["head_tilt"].max()))
     report.metrics["largest_activation"] = float(recording.signals["activation"][:, 1].max())
     report.metrics |= missing_metrics(recording)
     within = 2.0 if parameters["muscles"] == "documents" else 3.0  # an activation that lags costs a degree or two
@@ -196,8 +204,10 @@ scene = Scene(
             "all of the line is fibre, or a rigid or elastic tendon and an activation that lags",
             choices=("documents", "rigid", "elastic"),
         ),
+        "breathing": BREATHING,
         "rate": RATE,
         "steps": STEPS,
+        **HEAD,
     },
     qualities={
         "draft": {"spacing": QUALITY_SPACING["draft"]},

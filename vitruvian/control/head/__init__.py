@@ -3,9 +3,10 @@
 `setpoint`     joint angles for a wanted orientation
 `solutions`    activations that hold a pose, or stiffen the neck; `networks` give them at once, `training` makes these
 `reflex`       the stretch reflex; `controller` puts all of it together; `goals` are what it is asked for
-`eyes`, `gaze` eyes that look, and a head that follows them
+`eyes`, `gaze` eyes that look, and a head that follows them; `carried` by a whole body
 """
 
+from vitruvian.control.head.carried import Carried, Limp
 from vitruvian.control.head.controller import HeadControl, HeadSettings, HeadState
 from vitruvian.control.head.gaze import GazeControl
 from vitruvian.control.head.goals import HeadGoal, Steered, Still, Turns
@@ -15,6 +16,7 @@ from vitruvian.control.head.setpoint import NeckChain
 from vitruvian.control.head.solutions import HeadStatics
 
 __all__ = [
+    "Carried",
     "GazeControl",
     "HeadControl",
     "HeadGoal",
@@ -22,6 +24,7 @@ __all__ = [
     "HeadSettings",
     "HeadState",
     "HeadStatics",
+    "Limp",
     "NeckChain",
     "Reflex",
     "Steered",

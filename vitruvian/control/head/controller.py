@@ -6,7 +6,8 @@ hence strain and strain rate that the muscles shall have; networks (or the solve
     a_f = a_p + c a_t.
 
 Tone c and reflex gain s are raised while the head is off its goal by more than `calm` and lowered after (4.3.3):
-c' = ± c_max / rise, s likewise between 1 and s_max. In between the reflex closes the loop (`reflex`).
+c' = ± c_max / rise, s likewise between 1 and s_max. In between the body's own reflex closes the loop
+(`Controls.reflex`).
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from vitruvian.control.controls import Controls
 from vitruvian.control.head.goals import HeadGoal, Steered, Still
 from vitruvian.control.head.networks import HeadNetworks
 from vitruvian.control.head.reflex import Reflex, Spindles
+from vitruvian.control.head.setpoint import turn_between
 from vitruvian.control.head.solutions import HeadStatics
-from vitruvian.couple import BodyState, BodyStepper
+from vitruvian.couple import BodyState, StretchReflex
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
-from vitruvian.spatial import log_so3
 
 Array = np.ndarray
 
@@ -74,7 +75,6 @@ class HeadControl:
     def __init__(
         self,
         body: Body,
-        stepper: BodyStepper,
         goal: HeadGoal | None = None,
         settings: HeadSettings | None = None,
         *,
@@ -82,15 +82,14 @@ class HeadControl:
         reflex: Reflex | None = None,
         statics: HeadStatics | None = None,
     ):
-        """stepper: a twin of the body's; networks: without them pose and tone are solved at every decision."""
+        """networks: without them pose and tone are solved at every decision."""
         self.body, self.goal = body, Still() if goal is None else goal
         self.settings = HeadSettings() if settings is None else settings
         self.reflex = Reflex() if reflex is None else reflex
         self.statics = HeadStatics(body) if statics is None else statics
         self.chain, self.networks = self.statics.chain, networks
-        self.spindles = Spindles(body, stepper)
-        self._idle = np.ones(body.muscles.n_muscles, dtype=bool)
-        self._idle[self.statics.muscles] = False
+        self.spindles = Spindles(body)
+        self._head = body.skeleton.index(self.chain.bones[-1])
         if networks is not None:
             names = tuple(body.muscles.names[i] for i in self.statics.muscles)
             if names != networks.muscles:
@@ -105,25 +104,27 @@ class HeadControl:
     def act(self, own: HeadState, state: BodyState, time: float, dt: float) -> Controls:
         if time >= own.decided + self.settings.interval - 1e-9:
             self._decide(own, state, time)
+        told, r = {"head": own}, self.reflex
         if not self.settings.feedback:
-            return self._told(own, own.feedforward.copy())
-        strain, rate = self.spindles.sense(state.q, state.v)
-        ahead = own.strain + own.rate * (time - own.decided)
-        a = self.reflex.activation(own.feedforward, strain, rate, ahead, own.rate, own.gain)
-        a[self._idle] = 0.0
-        return self._told(own, a)
+            return Controls(excitation=own.feedforward, told=told)
+        since = time - own.decided
+        reflex = StretchReflex(
+            self.statics.muscles, own.feedforward, own.strain, own.rate, since, own.gain, r.k_p, r.k_v, r.most
+        )
+        return Controls(reflex=reflex, told=told)
 
     def head_now(self, q: Array) -> Array:
         """The head in its base against the default pose, (3, 3)."""
-        s = self.body.skeleton
-        poses = bone_poses(s, q)
-        return np.asarray(poses[self.chain.base, :3, :3].T @ poses[s.index(self.chain.bones[-1]), :3, :3])
+        return self._turned(bone_poses(self.body.skeleton, q))
+
+    def _turned(self, poses: Array) -> Array:
+        return np.asarray(poses[self.chain.base, :3, :3].T @ poses[self._head, :3, :3])
 
     def _decide(self, own: HeadState, state: BodyState, time: float) -> None:
         c, chain = self.settings, self.chain
-        now = self.head_now(state.q)
-        wanted = self.goal.wanted(time)
-        own.error = float(np.linalg.norm(log_so3(wanted @ now.T)))
+        poses = bone_poses(self.body.skeleton, state.q)
+        now, wanted = self._turned(poses), self.goal.wanted(time)
+        own.error = float(turn_between(wanted, now))
         first, then = wanted, self.goal.wanted(time + c.interval)
         if isinstance(self.goal, Steered):
             first, then = now, self.goal.step(now, time, c.interval)
@@ -136,18 +137,16 @@ class HeadControl:
         own.asked, own.decided = then, time
         own.feedforward[:] = 0.0
         if c.feedforward:
-            own.feedforward[self.statics.muscles] = self._activations(q_later, then, own.tone)
+            own.feedforward[self.statics.muscles] = self._activations(q_later, poses[self.chain.base], then, own.tone)
 
-    def _activations(self, q: Array, head: Array, tone: float) -> Array:
-        """a_p + c a_t of the neck's muscles."""
-        gravity = self.statics.gravity_now(q)
+    def _activations(self, q: Array, base: Array, head: Array, tone: float) -> Array:
+        """a_p + c a_t of the neck's muscles; base: its pose (4, 4)."""
+        gravity = self.statics.gravity_in(base)
         if self.networks is not None:
-            pose, stiff = self.networks.activations(head, gravity)
-        else:
-            at = self.statics.balance(q, gravity)
-            pose, stiff = self.statics.pose(at)[0], self.statics.tone(at) if tone else np.zeros(len(self._idle))
-            pose, stiff = pose[self.statics.muscles], stiff[self.statics.muscles]
-        return np.clip(pose + tone * stiff, 0.0, 1.0)
+            return self.networks.mixed(head, gravity, tone)
+        at = self.statics.balance(q, gravity)
+        pose = self.statics.pose(at)[0] + (tone * self.statics.tone(at) if tone else 0.0)
+        return np.clip(pose[self.statics.muscles], 0.0, 1.0)
 
     def _modulate(self, own: HeadState, time: float) -> None:
         c = self.settings
@@ -156,6 +155,3 @@ class HeadControl:
             own.tone = float(np.clip(own.tone + step * c.most_tone, c.tone, c.most_tone))
         if c.gain_rises:
             own.gain = float(np.clip(own.gain + step * (c.most_gain - c.gain), c.gain, c.most_gain))
-
-    def _told(self, own: HeadState, activation: Array) -> Controls:
-        return Controls(excitation=activation, told={"head": own})

@@ -14,6 +14,7 @@ saccades; in between the upper lid follows the gaze down.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from vitruvian.control.head.goals import bell
 
 Array = np.ndarray
 EYES = np.array([[0.032, -0.083, 0.043], [-0.032, -0.083, 0.043]])  # left and right in the skull's frame [m]
+BETWEEN = EYES.mean(axis=0)  # [m]
 RANGE = np.radians([40.0, 30.0])  # of yaw and pitch
 FOVEA = np.radians(1.0)  # [rad] an error beyond it starts a saccade
 LATENCY, REST = 0.18, 0.05  # [s] from seeing to moving; between two saccades at least
@@ -28,6 +30,14 @@ PURSUIT = np.radians(60.0)  # [rad/s]
 DRAWN_IN = 0.1  # [s] in which pursuit takes up what is off
 BLINK, BLINKS = 0.15, 4.0  # [s] length, and mean time between two
 BIG = np.radians(20.0)  # [rad] a saccade that often brings a blink
+
+
+class Dice(Protocol):
+    """What is random about eyes; a NumPy generator will do."""
+
+    def random(self) -> float: ...
+
+    def exponential(self, scale: float) -> float: ...
 
 
 @dataclass
@@ -63,7 +73,7 @@ def saccade_time(size: float) -> float:
     return 0.037 + 0.0027 * float(np.degrees(size))
 
 
-def look(own: EyeState, head: Array, target: Array, time: float, dt: float, rng: np.random.Generator) -> None:
+def look(own: EyeState, head: Array, target: Array, time: float, dt: float, rng: Dice) -> None:
     """Move the eyes on to time + dt, in place. head: the skull's pose (4, 4); target: [m] (3,), both at that time."""
     wanted = aim(head, target)
     inside = np.clip(wanted, -RANGE, RANGE)

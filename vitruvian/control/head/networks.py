@@ -53,6 +53,13 @@ class HeadNetworks:
         h = quaternion_vector(head)
         return self.pose(np.concatenate([h, gravity])), self.tone(h)
 
+    def mixed(self, head: Array, gravity: Array, tone: float) -> Array:
+        """a_p + c a_t (n_muscles,) within 0 and 1; tone: c."""
+        if tone == 0.0:
+            return self.pose(np.concatenate([quaternion_vector(head), gravity]))
+        pose, stiff = self.activations(head, gravity)
+        return np.minimum(pose + tone * stiff, 1.0)
+
     def save(self, path: Path) -> None:
         arrays: dict[str, Any] = {"muscles": np.array(self.muscles)}
         for name, net in (("pose", self.pose), ("tone", self.tone)):

@@ -20,7 +20,7 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.errors import InputError
 from vitruvian.skeleton.joints import Ball
-from vitruvian.spatial import quaternion_from_vector, rotation_vector
+from vitruvian.spatial import rotation_vector
 
 Array = np.ndarray
 ROUNDS = 12
@@ -68,8 +68,7 @@ class NeckChain:
     def placed(self, q: Array, angles: Array) -> Array:
         """Coordinates (n_q,) with the neck's joints at `angles` (3 n_joints,)."""
         out = q.copy()
-        for a, y in zip(self.q_at, angles.reshape(-1, 3)):
-            out[a : a + 4] = quaternion_from_vector(y)
+        _place(self.q_at, angles, out)
         return out
 
     def orientation(self, angles: Array) -> Array:
@@ -82,6 +81,27 @@ class NeckChain:
         y = np.zeros(len(self.reach)) if start is None else start.copy()
         off = _solve(np.ascontiguousarray(wanted), self.reach**2, self.low, self.high, y, ROUNDS, GOAL)
         return y, off
+
+
+@nb.njit(cache=True)
+def turn_between(a, b):
+    """Angle [rad] between two rotations (3, 3)."""
+    work, w = np.empty((3, 3)), np.empty(3)
+    _times(a, b.T, work)
+    _log(work, w)
+    return np.sqrt(w[0] ** 2 + w[1] ** 2 + w[2] ** 2)
+
+
+@nb.njit(cache=True)
+def _place(q_at, y, q):
+    """Quaternions of the rotation vectors y (3 n,) into q."""
+    for j in range(len(q_at)):
+        a, w = q_at[j], y[3 * j : 3 * j + 3]
+        angle = np.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+        scale = 0.5 - angle * angle / 48.0 if angle < 1e-4 else np.sin(0.5 * angle) / angle
+        q[a] = np.cos(0.5 * angle)
+        for k in range(3):
+            q[a + 1 + k] = scale * w[k]
 
 
 @nb.njit(cache=True)

@@ -106,7 +106,6 @@ class HeadStatics:
             np.clip(tone, 0.0, 1.0, out=tone)
         return tone
 
-    def gravity_now(self, q: Array) -> Array:
-        """Gravity (3,) in the base's axes, in parts of 9.81 m/s²."""
-        base = bone_poses(self.body.skeleton, q)[self.chain.base, :3, :3]
-        return base.T @ self.body.skeleton.gravity / GRAVITY
+    def gravity_in(self, base: Array) -> Array:
+        """Gravity (3,) in the axes of the base, whose pose is (4, 4), in parts of 9.81 m/s²."""
+        return base[:3, :3].T @ self.body.skeleton.gravity / GRAVITY

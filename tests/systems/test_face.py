@@ -1,0 +1,121 @@
+"""A face of tissue and muscles: it smiles, opens and shuts, keeps its volume, and can be resumed."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from vitruvian.anatomy.face import CHAIN, make_face
+from vitruvian.anatomy.face.grids import mouth_corners
+from vitruvian.control.face import FaceDriver, expression
+from vitruvian.errors import InputError
+from vitruvian.flesh import tissue_volume
+from vitruvian.systems.face import FaceSystem
+
+
+@pytest.fixture(scope="module")
+def face():
+    return make_face()
+
+
+@pytest.fixture(scope="module")
+def smile(face):
+    return FaceDriver(face).settled({"AU12": 1.0})
+
+
+def near(face, point):
+    return int(np.argmin(np.linalg.norm(face.head.vertices - point, axis=1)))
+
+
+def test_a_smile_draws_the_corners_up_out_and_back(face, smile):
+    moved = face.control_points(smile.q) - face.control_points(np.zeros(face.n_modes))
+    for corner, side in zip(mouth_corners(face.head), (1.0, -1.0)):
+        way = moved[near(face, corner)] * (side, 1.0, 1.0)
+        assert way[0] > 0.001
+        assert way[1] > 0.0005
+        assert 0.004 < way[2] < 0.020
+
+
+def test_one_sided_smile_leaves_the_other_side(face):
+    state = FaceDriver(face).settled({"LAU12": 1.0})
+    moved = np.linalg.norm(face.control_points(state.q) - face.control_points(np.zeros(face.n_modes)), axis=1)
+    left, right = (moved[near(face, c)] for c in mouth_corners(face.head))
+    assert left > 2.0 * right
+
+
+def test_tissue_keeps_its_volume(face, smile):
+    lattice = face.tissue.lattice
+    now = tissue_volume(lattice, face.nodes(smile.q))
+    assert now == pytest.approx(tissue_volume(lattice, lattice.nodes), rel=0.01)
+    assert face.tissue_volume(face.nodes(smile.q)) == pytest.approx(now, rel=1e-12)
+
+
+def test_the_jaw_opens_the_mouth_and_lips_part(face):
+    state = FaceDriver(face).settled({"AU26": 1.0})
+    assert state.jaw == pytest.approx(np.radians(10.0))
+    assert np.median(face.lips.gaps(face.nodes(state.q, state.jaw))) > 0.003
+
+
+def test_lids_shut_over_the_eyes(face):
+    wide, shut = (face.eye_seen(np.tile([a, 0.0], (2, 1))) for a in (0.0, 1.0))
+    assert wide > 60e-6
+    assert shut < 0.02 * wide
+
+
+def test_cheeks_pushed_up_stay_outside_the_globes(face):
+    state = FaceDriver(face).settled({"AU6": 1.0, "AU12": 1.0})
+    now = face.control_points(state.q, 0.0, state.lid_positions)
+    for orbit in face.orbits:
+        far = np.linalg.norm(now[orbit.vertex] - orbit.centre, axis=1)
+        assert (far > orbit.least - 1e-9).all()
+
+
+def test_the_upper_lid_follows_the_gaze_down(face):
+    state = FaceDriver(face).start()
+    state.gaze = np.radians([[0.0, -20.0], [0.0, -20.0]])
+    level = FaceDriver(face).start().lid_positions[:, 0]
+    assert (state.lid_positions[:, 0] > level + 0.2).all()
+
+
+def test_a_raised_forehead_folds_and_a_calm_one_does_not(face):
+    raised = FaceDriver(face).settled({"AU1": 1.0, "AU2": 1.0})
+    assert np.abs(face.folds.depth(face.nodes(raised.q))).max() > 3e-4
+    assert np.abs(face.folds.depth(face.nodes(np.zeros(face.n_modes)))).max() == 0.0
+
+
+def test_a_head_that_turns_takes_its_face_along(face):
+    turn = np.eye(4)
+    turn[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    q, lids = np.zeros(face.n_modes), np.zeros((2, 2))
+    poses = {name: turn @ face.rest_poses[name] for name in CHAIN}
+    still = face.posed(q, 0.0, lids, face.rest_poses)
+    assert np.allclose(face.posed(q, 0.0, lids, poses), still @ turn[:3, :3].T, atol=1e-9)
+
+
+def test_steps_are_a_function_of_the_state(face):
+    driver = FaceDriver(face)
+    first, units = driver.start(), expression("joy")
+    for _ in range(3):
+        driver.step(first, units, 1.0 / 30.0)
+    kept = {f.name: np.copy(getattr(first, f.name)) for f in fields(first)}
+    again = driver.start()
+    for name, value in kept.items():
+        setattr(again, name, value.item() if value.ndim == 0 else value)
+    for state in (first, again):
+        driver.step(state, units, 1.0 / 30.0)
+    assert np.array_equal(first.q, again.q)
+
+
+def test_units_out_of_range_are_refused(face):
+    driver = FaceDriver(face)
+    with pytest.raises(InputError, match="AU12"):
+        driver.step(driver.start(), {"AU12": 3.0}, 0.03)
+
+
+def test_what_is_seen_has_all_parts(face):
+    system = FaceSystem(face, lambda time: None)
+    stage, frame = system.stage(), system.observe(system.start(np.random.default_rng(0)), None, 0.0)
+    assert {s.name for s in stage.surfaces} == set(frame.surfaces)
+    for surface in stage.surfaces:
+        assert surface.faces.max() == len(frame.surfaces[surface.name].vertices) - 1
+    assert len(frame.poses) == len(stage.bodies)

@@ -1,0 +1,114 @@
+"""Folds finer than the tissue's cells: forehead lines, frown lines, crow's feet.
+
+The skin is a thin stiff layer on soft tissue: pressed together along its surface by more than ONSET it buckles rather
+than shortens (Cerda & Mahadevan 2003). A fold of wavelength λ that takes up the compression ε beyond that has the
+amplitude
+
+    A = (λ/π) √(ε − ONSET)          (arc length of a sine, to second order)
+
+ε is computed: the stretch of the tissue just under the skin, across the direction in which the lines run. Where lines
+run is known: across the pull of frontalis on the forehead, upright between the brows, like rays from the outer corner
+of the eye. Furrows are sharper than the ridges between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from vitruvian.anatomy.face.binding import embedding_in
+from vitruvian.anatomy.face.head_mesh import HeadMesh
+from vitruvian.anatomy.face.tissue import FaceTissue
+
+Array = np.ndarray
+ONSET = 0.03  # strain at which skin buckles
+REACH = 0.004  # [m] over which the stretch is taken
+UNDER = 0.002  # [m] below the skin
+FOREHEAD, FROWN, CROW = 0.0085, 0.0080, np.radians(17.0)  # wavelengths [m], [m], and the angle between rays
+MOST = 0.0014  # [m]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Lines of one skin of n vertices."""
+
+    vertex: Array  # that may fold, shape (k,)
+    pattern: Array  # where in a wave each is: 1 in the furrow to −1/3 on the ridge, times its fade, shape (k,)
+    length: Array  # λ [m], shape (k,)
+    stretch: csr_matrix  # (x(p + r d) − x(p − r d))/2r from the nodes, shape (k, n_nodes)
+
+    def depth(self, x: Array) -> Array:
+        """How far each vertex sinks [m] with the nodes at x [m], shape (k,)."""
+        pressed = 1.0 - np.linalg.norm(self.stretch @ x, axis=1)
+        amplitude = self.length / np.pi * np.sqrt(np.maximum(pressed - ONSET, 0.0))
+        return np.minimum(amplitude, MOST) * self.pattern
+
+
+def zones(head: HeadMesh, points: Array) -> Array:
+    """Whether points [m] (n, 3) lie where folds may come."""
+    return _lines(head, points)[0] > 0.0
+
+
+def _lines(head: HeadMesh, v: Array) -> tuple[Array, Array, Array, Array]:
+    """Fade (n,), phase in waves (n,), wavelength [m] (n,) and direction of the compression (n, 3)."""
+    x, y, z = np.abs(v[:, 0]), v[:, 1], v[:, 2]
+    eye = head.eyes[0]
+    brow = head.vertices[np.flatnonzero(head.base == 6996)[0]]
+    fade, phase = np.zeros(len(v)), np.zeros(len(v))
+    length, way = np.full(len(v), FOREHEAD), np.zeros_like(v)
+    way[:, 2] = 1.0
+    # forehead: level lines, a little raised in the middle of each side
+    height = z - brow[2] + 0.12 * (x - 0.02) - 3.0 * np.maximum(x - 0.035, 0.0) ** 2
+    on = (
+        np.clip((height - 0.006) / 0.005, 0, 1)
+        * np.clip((0.046 - height) / 0.008, 0, 1)
+        * np.clip((0.056 - x) / 0.012, 0, 1)
+    )
+    on = np.where(y < -0.06, on, 0.0)
+    fade, phase = np.where(on > 0, on, fade), np.where(on > 0, height / FOREHEAD, phase)
+    # between the brows: two upright lines
+    middle = brow[2] - 0.002
+    on2 = np.clip((0.013 - x) / 0.004, 0, 1) * np.clip(1.0 - np.abs(z - middle) / 0.014, 0, 1)
+    on2 = np.where(y < -0.1, on2, 0.0)
+    use = on2 > on
+    fade, phase, length = (
+        np.where(use, on2, fade),
+        np.where(use, (x - 0.0055) / FROWN, phase),
+        np.where(use, FROWN, length),
+    )
+    way[use] = (1.0, 0.0, 0.0)
+    # crow's feet: rays from the outer corner of the eye
+    corner = eye + np.array([0.0215, 0.0, -0.001])
+    dx, dz = x - corner[0], z - corner[2]
+    far, angle = np.hypot(dx, dz), np.arctan2(dz, dx)
+    on3 = (
+        np.clip((far - 0.003) / 0.004, 0, 1)
+        * np.clip((0.024 - far) / 0.010, 0, 1)
+        * np.clip((np.radians(46) - np.abs(angle + 0.10)) / 0.2, 0, 1)
+    )
+    on3 = np.where(y > eye[1] - 0.02, on3, 0.0)
+    use = on3 > np.maximum(on, on2)
+    fade, phase = np.where(use, on3, fade), np.where(use, angle / CROW, phase)
+    length = np.where(use, np.clip(far * CROW, 0.0025, 0.005), length)
+    side = np.sign(v[:, 0])
+    way[use] = np.stack([-np.sin(angle) * side, np.zeros(len(v)), np.cos(angle)], axis=1)[use]
+    return fade, phase, length, way
+
+
+def skin_folds(head: HeadMesh, tissue: FaceTissue, skin: Array, normals: Array) -> Folds:
+    """Folds of a fine skin [m] (n, 3) with its normals."""
+    fade, phase, length, way = _lines(head, skin)
+    vertex = np.flatnonzero(fade > 0.0)
+    n = normals[vertex]
+    way = way[vertex] - np.sum(way[vertex] * n, axis=1)[:, None] * n
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    under = skin[vertex] - UNDER * n
+    ends = []
+    for sign in (1.0, -1.0):
+        at = under + sign * REACH * way
+        ends.append(embedding_in(tissue, tissue.lattice.locate(at), at).matrix)
+    wave = np.cos(2.0 * np.pi * phase[vertex])
+    sharp = np.where(wave > 0.0, wave**2, 0.33 * wave)  # narrow furrows, broad ridges
+    return Folds(vertex, fade[vertex] * sharp, length[vertex], ((ends[0] - ends[1]) / (2.0 * REACH)).tocsr())

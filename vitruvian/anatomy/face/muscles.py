@@ -1,0 +1,130 @@
+"""The 44 muscles of the face: kind, path on this head, strength, and where their fibres run.
+
+The table (`data/face_muscles.csv`) has the left side, its points as vertices of MakeHuman's base mesh with offsets, so
+that a muscle follows every build. A muscle fills a tube about its path: an ellipse, `width` along the skin by THICK
+across it. Lids are turned, not deformed (`lids`): the two muscles that move them have no fibres in the tissue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from vitruvian.anatomy.face.head_mesh import HeadMesh
+from vitruvian.anatomy.tables import read_csv
+from vitruvian.flesh import Fibre
+
+Array = np.ndarray
+THICK = 0.004  # [m] half the depth that a muscle fills: no thinner than the cells can see
+NARROWEST = 0.007  # [m]
+LID_MUSCLES = ("orbicularis_oculi_palpebral", "levator_palpebrae_superioris")
+RING = "orbicularis_oculi_orbital"
+MIRROR = np.array([-1.0, 1.0, 1.0])
+FINE = 0.001  # [m] between points of a path
+
+
+@dataclass(frozen=True)
+class FaceMuscle:
+    """One muscle of one side."""
+
+    name: str  # such as zygomaticus_major_l
+    kind: str  # linear, sheet or sphincter
+    layer: str  # superficial, muscle or deep
+    path: Array  # from origin to insertion [m], shape (n, 3)
+    closed: bool
+    peak_force: float  # [N]
+    width: float  # [m]
+    action_units: tuple[str, ...]
+
+    @property
+    def base(self) -> str:
+        """Its name without the side."""
+        return self.name[:-2]
+
+    @property
+    def bony(self) -> bool:
+        """Whether it arises from bone."""
+        return self.base not in ("risorius", "platysma", "orbicularis_oris_upper", "orbicularis_oris_lower")
+
+
+def face_muscles(head: HeadMesh) -> tuple[FaceMuscle, ...]:
+    """All 44, the left side first."""
+    number = np.full(len(head.shaped), -1)
+    number[head.base] = np.arange(len(head.base))
+    out = []
+    for side, mirror in (("l", np.ones(3)), ("r", MIRROR)):
+        for row in read_csv("face_muscles.csv"):
+            path = []
+            for point in row["points"].split(";"):
+                vertex, *offset = point.split()
+                path.append(head.vertices[number[int(vertex)]] + 1e-3 * np.array(offset, float))
+            units = tuple(u for u in row["action_units"].replace("(off:", "").replace(")", "").split())
+            out.append(
+                FaceMuscle(
+                    f"{row['name']}_{side}", row["kind"], row["layer"], np.array(path) * mirror, row["closed"] == "1",
+                    float(row["peak_force_n"]), 1e-3 * float(row["width_mm"]), units,
+                )
+            )  # fmt: skip
+    return tuple(out)
+
+
+def fibre_regions(
+    muscles: Sequence[FaceMuscle], head: HeadMesh, outward: Callable[[Array], Array]
+) -> tuple[list[tuple[str, Callable[[Array], tuple[Array, Array]]]], list[Fibre]]:
+    """Where fibres run, and their strength, for `sample_muscles`; outward(points) -> unit normals of the skin."""
+    regions, fibres = [], []
+    for muscle in muscles:
+        half = 0.5 * max(muscle.width, NARROWEST)
+        regions.append((muscle.name, _region(muscle, half, head, outward)))
+        idle = muscle.base in LID_MUSCLES
+        fibres.append(Fibre(0.0 if idle else muscle.peak_force / (np.pi * half * THICK), optimal_stretch=1.0))
+    return regions, fibres
+
+
+def _region(
+    muscle: FaceMuscle, half: float, head: HeadMesh, outward: Callable[[Array], Array]
+) -> Callable[[Array], tuple[Array, Array]]:
+    points = np.concatenate([muscle.path, muscle.path[:1]]) if muscle.closed else muscle.path
+    fine, tangent = _resampled(points)
+    tree = cKDTree(fine)
+    normal = outward(fine)
+    normal = normal - np.sum(normal * tangent, axis=1)[:, None] * tangent
+    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-9)[:, None]
+    side = 0 if muscle.name.endswith("_l") else 1
+
+    def covered(x: Array) -> tuple[Array, Array]:
+        hit, direction = np.zeros(len(x), bool), np.zeros_like(x)
+        if muscle.base in LID_MUSCLES:
+            return hit, direction
+        far, at = tree.query(x, distance_upper_bound=max(half, THICK))
+        near = np.flatnonzero(np.isfinite(far))
+        at = at[near]
+        away = x[near] - fine[at]
+        deep = np.sum(away * normal[at], axis=1)
+        along = np.sum(away * tangent[at], axis=1)
+        across = np.sqrt(np.maximum(np.sum(away * away, axis=1) - deep**2 - along**2, 0.0))
+        inside = (across / half) ** 2 + (deep / THICK) ** 2 < 1.0
+        inside &= np.abs(along) < 2.0 * FINE  # beyond the ends there is no muscle
+        if muscle.base == RING:  # in cheek and temple alone: the brow has muscles of its own, lids are turned
+            from_eye = x[near] - head.eyes[side]
+            lateral = from_eye[:, 0] * (1.0 if side == 0 else -1.0)
+            inside &= (from_eye[:, 2] < 0.004) | ((lateral > 0.018) & (from_eye[:, 2] < 0.012))
+        hit[near] = inside
+        direction[near] = tangent[at]
+        return hit, direction
+
+    return covered
+
+
+def _resampled(points: Array) -> tuple[Array, Array]:
+    """Points FINE apart along a smooth curve through these, and its unit tangents."""
+    from scipy.interpolate import PchipInterpolator
+
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    curve = PchipInterpolator(length, points)
+    at = np.linspace(0.0, length[-1], max(2, round(length[-1] / FINE)) + 1)
+    tangent = curve(at, 1)
+    return curve(at), tangent / np.linalg.norm(tangent, axis=1)[:, None]
