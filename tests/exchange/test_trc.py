@@ -78,3 +78,21 @@ def test_storage_is_read_as_written(tmp_path):
     assert list(found) == ["time", "knee_flexion_left"]
     assert np.allclose(found["knee_flexion_left"], columns["knee flexion, left"])
     assert "inDegrees=yes" in (tmp_path / "a.sto").read_text()
+
+
+def test_markers_and_forces_tell_the_time_of_one_clock(tmp_path):
+    t = np.arange(101) / 100.0
+    columns = {"time": t, "ground_force_vx": 0 * t, "ground_force_vy": 700 + t, "ground_force_vz": 0 * t,
+               "ground_force_px": 0 * t, "ground_force_py": 0 * t, "ground_force_pz": 0 * t}  # fmt: skip
+    write_storage(tmp_path / "grf.mot", "forces", columns)
+    late = "".join(f"{k + 1}\t{0.8 + k / 100:.3f}\t{100 + k}\t900\t50\t{-100 + k}\t900\t50\n" for k in range(4))
+    trial = read_trial(write(tmp_path, HEAD + late), forces=tmp_path / "grf.mot")
+    (plate,) = trial.plates
+    assert trial.began == 0.8
+    assert np.interp(0.0, plate.time, plate.force[:, 2]) == pytest.approx(700.8)  # the markers' first frame
+    assert "time 0 is 0.8 s of the file's clock" in trial.remarks
+
+
+def test_a_vertical_axis_is_refused_where_the_format_has_its_own(tmp_path):
+    with pytest.raises(InputError, match="up is for files with markers"):
+        read_trial("walk", up="z")

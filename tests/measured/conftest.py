@@ -28,4 +28,4 @@ def stride(body):
 @pytest.fixture(scope="session")
 def walk():
     """The package's own walk, analysed at a low rate."""
-    return analyse(read_trial("walk"), TrackSettings(rate=40.0))
+    return analyse(read_trial("walk"), TrackSettings(rate=40.0, cycle=True))

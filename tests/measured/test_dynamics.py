@@ -1,7 +1,7 @@
 import numpy as np
 
 from vitruvian.anatomy import human
-from vitruvian.measured.dynamics import JOINTS, length_slopes, muscle_pull
+from vitruvian.measured.dynamics import JOINTS, length_slopes, muscle_pull, without_stops
 from vitruvian.muscle import moment_arms
 from vitruvian.skeleton import bone_poses, inverse_dynamics, world_twists
 
@@ -35,7 +35,7 @@ def test_muscles_and_reserves_give_the_moments_of_the_limbs(walk):
 
     body, course, forces = walk.body, walk.course, walk.forces
     s = body.skeleton
-    stepper = BodyStepper(s, body.muscles, held=np.zeros(s.n_v, dtype=bool))
+    stepper = BodyStepper(without_stops(body), body.muscles, held=np.zeros(s.n_v, dtype=bool))
     for f in (3, 20, 40):
         q, v, a = course.q[f], course.v[f], course.a[f]
         system = stepper.assemble(q, v, forces.activation[f], 1e-9)
@@ -72,3 +72,10 @@ def test_reactions_at_the_ankle_balance_the_foot(walk):
     stance = np.flatnonzero(g.force[:, 0, 2] > 400.0)
     reaction = np.linalg.norm(walk.forces.reaction[:, JOINTS.index("Fo_l")], axis=1)
     assert (reaction[stance] > 0.9 * np.linalg.norm(g.force[stance, 0], axis=1)).all()
+
+
+def test_stops_do_not_load_muscles(walk):
+    """Arms that swing need little: half of a triceps at most (all of it, if stops pushed)."""
+    names = walk.body.muscles.names
+    triceps = [k for k, name in enumerate(names) if name.startswith("triceps_brachii")]
+    assert walk.forces.activation[:, triceps].max() < 0.5

@@ -4,7 +4,7 @@ import pytest
 from vitruvian.errors import InputError
 from vitruvian.measured import ForcePlate
 from vitruvian.measured.dynamics import found_forces
-from vitruvian.measured.ground import estimated_contact, plate_forces
+from vitruvian.measured.ground import estimated_contact, feet_without_plates, plate_forces
 
 CENTRE = 0.02
 
@@ -62,3 +62,20 @@ def test_the_centre_of_pressure_is_where_the_force_acts():
     at = np.array([0.3, -0.2, 0.0])
     plate = ForcePlate("1", np.arange(3.0), force, np.cross(at, force))
     assert np.allclose(plate.centre(), at)
+
+
+def test_a_foot_on_no_plate_is_named_with_its_time(lab, body, squat):
+    first, second = plates_of(lab, body, squat)
+
+    def named(plates):
+        ground = plate_forces(body, squat, plates, 0.0)
+        left = found_forces(body, squat, ground, muscles=False).moment[:, :6]
+        return feet_without_plates(body, squat, ground, left)
+
+    assert named([first, second]) == []
+    assert named([first]) == [
+        "the right foot stands on no force plate of its own from 0.00 to 1.00 s: moments there are wrong"
+    ]
+    at = np.column_stack([np.full(len(squat.time), 0.1), second.centre()[:, 1], np.zeros(len(squat.time))])
+    both = ForcePlate("1", first.time, 2.0 * first.force, np.cross(at, 2.0 * first.force))
+    assert len(named([both])) == 1  # one plate under both feet goes to one foot; the other is named

@@ -6,9 +6,9 @@ from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy import human
 from vitruvian.errors import InputError
-from vitruvian.measured import TrackSettings, Trial, analyse
+from vitruvian.measured import TrackSettings, Trial, analyse, site_places
 from vitruvian.measured.curves import joint_angles
-from vitruvian.measured.kinematics import Goals, PoseFitter
+from vitruvian.measured.kinematics import Goals, PoseFitter, standing
 from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.skeleton import bone_poses, integrate
 
@@ -113,4 +113,47 @@ def test_joints_stay_within_their_ranges(body):
     goals = Goals(("p", "h", "k", "a"), bones, np.zeros((4, 3)), place, np.array([100.0, 100.0, 100.0, 0.01]),
                   np.array([s.index("Fe_l")]), T[None, [s.index("Fe_l")], :3, :3], np.array([10.0]))  # fmt: skip
     q, _ = fitter.frame(goals, 0, fitter.standing, 100)
-    assert np.degrees(q[s.q_slice("Tfp_l")][0]) > -1.0
+    assert np.degrees(q[s.q_slice("Tfp_l")][0]) > -6.5  # straight is at -5.5
+
+
+def test_straight_elbows_and_knees_are_found(lab, body):
+    s = body.skeleton
+    q = standing(body)
+    for side in "lr":
+        q[s.q_slice(f"Ul_{side}")], q[s.q_slice(f"Tfp_{side}")] = np.radians(-17.0), np.radians(-5.0)
+    bones, local = site_places(body, lab.MARKERS)
+    place = lab.marker_places(body, q[None])
+    none = np.zeros(0, np.int64)
+    goals = Goals(lab.MARKERS, bones, local, place, np.ones(len(bones)), none, np.zeros((1, 0, 3, 3)), np.zeros(0))
+    fit = PoseFitter(body).fit(goals, standing(body))
+    for side in "lr":
+        assert np.degrees(fit.q[0, s.q_slice(f"Ul_{side}")][0]) == pytest.approx(-17.0, abs=0.5)
+        assert np.degrees(fit.q[0, s.q_slice(f"Tfp_{side}")][0]) == pytest.approx(-5.0, abs=0.5)
+
+
+def test_the_size_of_somebody_who_lies_is_found(lab, body, stride):
+    trial = marker_trial(lab, stride)
+    lying = replace(
+        trial, markers={n: x @ np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]]) for n, x in trial.markers.items()}
+    )
+    tables = human(feet="universal")
+    scale = found_size(PoseFitter(tables), trial_goals(lying, tables)[0])[0]
+    assert scale == pytest.approx(body.scale, rel=0.005)
+
+
+def test_what_is_met_worst_is_named_with_its_time(lab, stride):
+    trial = marker_trial(lab, stride)
+    a, b = trial.markers["LKNE"].copy(), trial.markers["LANK"].copy()
+    a[20:24], b[20:24] = b[20:24].copy(), a[20:24].copy()
+    swapped = replace(trial, markers={**trial.markers, "LKNE": a, "LANK": b})
+    found = analyse(swapped, TrackSettings(muscles="none", height=lab.HEIGHT))
+    (told,) = [r for r in found.remarks if r.startswith("met worst")]
+    assert "LKNE" in told
+    assert " at 0.2" in told
+    assert "largest_reserve_nm" not in found.metrics
+    assert not any("reaction" in p.band.quantity for p in found.peaks)
+
+
+def test_rates_that_cannot_be_are_refused(lab, stride):
+    with pytest.raises(InputError, match="rate must lie above 0"):
+        analyse(marker_trial(lab, stride), TrackSettings(rate=float("inf")))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vitruvian.errors import InputError
-from vitruvian.measured import Trial
+from vitruvian.measured import Trial, seen_only
 from vitruvian.measured.trial import filled, thinned
 
 TIME = np.arange(50) / 100.0
@@ -63,3 +63,27 @@ def test_frames_beyond_the_rate_of_the_analysis_are_left_out_and_said():
     assert thin.markers["LASI"].shape == (17, 3)
     assert thin.remarks[-1] == "every 3. frame used: 33 of 100 a second"
     assert thinned(trial(), 60.0).remarks == ()
+
+
+def test_a_gap_below_nothing_is_refused():
+    with pytest.raises(InputError, match="gap must be a time of 0 s or more"):
+        filled(trial(), -1.0)
+
+
+def test_markers_at_the_origin_are_not_seen_and_said():
+    markers = {"LASI": np.ones((4, 3)), "RASI": np.ones((4, 3))}
+    markers["RASI"][1:3] = 0.0
+    remarks: list[str] = []
+    seen = seen_only(markers, remarks)
+    assert np.isnan(seen["RASI"]).all(axis=1).tolist() == [False, True, True, False]
+    assert remarks == ["at (0, 0, 0), taken as not seen: RASI in 2 frames"]
+
+
+def test_noise_does_not_fold_back_when_frames_are_left_out():
+    time = np.arange(1000) / 1000.0
+    noisy = np.column_stack([np.sin(2.0 * np.pi * time), 0.0 * time, 0.0 * time])
+    noisy[:, 1] = 0.01 * np.cos(2.0 * np.pi * 99.0 * time)  # would look like 1 Hz at 100 frames a second
+    thin = thinned(Trial("a.c3d", "C3D", time, {"A": noisy}), 100.0)
+    assert len(thin.time) == 100
+    assert np.abs(thin.markers["A"][2:-2, 1]).max() < 1e-3
+    assert np.abs(thin.markers["A"][:, 0] - np.sin(2.0 * np.pi * thin.time)).max() < 1e-3

@@ -20,6 +20,7 @@ from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.neck import thesis_neck
 from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
+from vitruvian.anatomy.spine_sections import spine_sections
 from vitruvian.anatomy.spline_joints import add_spline_scapulas, clavicle_or_scapula, knee_spline
 from vitruvian.anatomy.tables import PATHS, BoneRow, CoordinateRow, MuscleRow, PointRow, Tables, load_tables, mirrored
 from vitruvian.errors import InputError, unknown_name
@@ -39,6 +40,7 @@ CHOICES = {
     "paths": PATHS,
     "muscles": ("documents", "rigid", "elastic"),
     "ribs": ("hinge", "ball"),
+    "spine": ("vertebrae", "sections"),
 }
 
 
@@ -52,6 +54,7 @@ def human(
     paths: str | None = None,
     muscles: str = "documents",
     ribs: str = "hinge",
+    spine: str = "vertebrae",
     height: float | None = None,
     mass: float | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -60,10 +63,10 @@ def human(
     knee may be spline joints (Lee 6.5); paths: "wrapped" lays muscles on the bones, "documents" are Lee's polylines
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
-    "elastic": fibre, pennation and such a tendon; ribs "ball" make a cage that breathes (`ball_ribs`); height [m] and
-    mass [kg] scale it, one alone keeps its shape."""
+    "elastic": fibre, pennation and such a tendon; ribs "ball" make a cage that breathes (`ball_ribs`); spine "sections"
+    has eight joints (`spine_sections`); height [m] and mass [kg] scale it, one alone keeps its shape."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
-    given["ribs"] = ribs
+    given |= {"ribs": ribs, "spine": spine}
     options = {k: v for k, v in given.items() if v is not None}
     return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
 
@@ -130,7 +133,8 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
     options = {"paths": "wrapped" if parameters == "corrected" else "documents"} | options
     options = {"shoulder": "rhythm" if options["paths"] == "wrapped" else "fixed"} | options
     tables = mirrored(load_tables(parameters, options["paths"]))
-    tables = scaled(ball_ribs(tables) if options.get("ribs") == "ball" else tables, scale)
+    tables = ball_ribs(tables) if options.get("ribs") == "ball" else tables
+    tables = scaled(spine_sections(tables) if options.get("spine") == "sections" else tables, scale)
     spline = options["shoulder"] == "spline"
     apart = tables.bones
     if not spline:

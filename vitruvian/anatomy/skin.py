@@ -171,17 +171,7 @@ def largest_part(vertices: Array, faces: Array) -> Shape:
 
 def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float) -> dict[str, Array]:
     mesh = human_mesh(build)
-    poses = bone_poses(body.skeleton, body.default_q)
-    joints = {name: poses[i, :3, 3] for i, name in enumerate(body.skeleton.names)}
-    spine = [n for n in bones if n[0] in "TL" and n[1:].isdigit()]
-    trunk = [n for n in bones if n.startswith((*RIBS, "Cla", "Sca", "Pel"))] + spine
-    marks = SkinLandmarks(
-        joints,
-        bones["Sku"][0],
-        bones["Man"][0],
-        bones["Fo_l"][0],
-        np.concatenate([bones[n][0] for n in trunk]),
-    )
+    marks = skin_landmarks(body, bones)
     vertices, move = posed_vertices(mesh, marks)
     vertices, skin_faces = split(vertices, mesh.faces)  # or the tip of a bone comes out between vertices
     vertices = over_bones(vertices, skin_faces, bones)
@@ -196,9 +186,24 @@ def _make(body: Body, bones: dict[str, Shape], build: SkinShape, spacing: float)
     number = np.full(len(mesh.mouth), -1)
     number[corners] = np.arange(len(corners))
     add_mesh(level, move(mesh.mouth[corners]), _outward(hull, number), grow=0.004, name="mouth")
-    _part_thighs(level, joints["Fe_l"][2] - CROTCH)
+    _part_thighs(level, marks.joints["Fe_l"][2] - CROTCH)
     skin = closed_skin(level, bones)
     return {"vertices": skin.vertices, "faces": skin.faces}
+
+
+def skin_landmarks(body: Body, bones: dict[str, Shape]) -> SkinLandmarks:
+    """What a skin is fitted to: joints, and vertices of `bones` as `world_bones` has them."""
+    poses = bone_poses(body.skeleton, body.default_q)
+    joints = {name: poses[i, :3, 3] for i, name in enumerate(body.skeleton.names)}
+    spine = [n for n in bones if n[0] in "TL" and n[1:].isdigit()]
+    trunk = [n for n in bones if n.startswith((*RIBS, "Cla", "Sca", "Pel"))] + spine
+    return SkinLandmarks(
+        joints,
+        bones["Sku"][0],
+        bones["Man"][0],
+        bones["Fo_l"][0],
+        np.concatenate([bones[n][0] for n in trunk]),
+    )
 
 
 def _part_thighs(level: LevelSet, top: float) -> None:

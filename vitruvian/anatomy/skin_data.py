@@ -67,12 +67,7 @@ class HumanMesh:
 
 def human_mesh(shape: SkinShape) -> HumanMesh:
     """The MakeHuman body of that shape."""
-    base, groups = _base()
-    moved = base.copy()
-    for name, weight in target_weights(shape).items():
-        corners, offset = _target(name)
-        moved[corners] += weight * offset
-    points = moved @ TO_OURS.T
+    points, groups = shaped_points(shape)
     quads = groups["body"]
     used = np.unique(quads)
     number = np.full(len(points), -1)
@@ -95,6 +90,16 @@ def human_mesh(shape: SkinShape) -> HumanMesh:
         centre = ball.mean(axis=0)
         eyes.append((centre, float(np.linalg.norm(ball - centre, axis=1).max())))
     return HumanMesh(points[used], number[faces], joints, own, parents, points[inner], tuple(eyes))
+
+
+def shaped_points(shape: SkinShape) -> tuple[Array, dict[str, Array]]:
+    """All points of MakeHuman's base mesh in that shape [m], shape (n, 3), and the quads (m, 4) of each group."""
+    base, groups = _base()
+    moved = base.copy()
+    for name, weight in target_weights(shape).items():
+        corners, offset = _target(name)
+        moved[corners] += weight * offset
+    return moved @ TO_OURS.T, groups
 
 
 def target_weights(shape: SkinShape) -> dict[str, float]:

@@ -64,6 +64,7 @@ def body_flesh(
     ties: str = "surface",
     hollow: bool = True,
     mass: float | None = None,
+    organs: Sequence[tuple[Callable[[Array], Array], Material]] = (),
 ) -> BodyFlesh:
     """Fill a body's skin with tissue.
 
@@ -72,7 +73,8 @@ def body_flesh(
     every bone (Lee 2008 and Si 2013); "footprints" only to where muscles end on it, and lets it slide elsewhere.
     hollow: leave out cells that lie wholly in bone; what they would weigh is `bone_mass`. mass: [kg] of everything in
     the whole skin, from which the tissue's mean density follows (there is air in it, and the skin is wider than the
-    body of the mass table); the body's own if left out, the material's density for a part of a body.
+    body of the mass table); the body's own if left out, the material's density for a part of a body. organs: level
+    sets, and what cells are made of whose middles lie in them; they keep the density of the flesh.
     """
     if ties not in ("surface", "footprints"):
         raise unknown_name("ties", ties, ("surface", "footprints"))
@@ -121,7 +123,12 @@ def body_flesh(
         if not 0.0 < mass < np.inf:
             raise InputError(f"body flesh: the mass must be positive and finite, not {mass} kg")
         material = replace(material, density=mass / enclosed_volume(skin))
-    model = build_flesh(lattice, material, muscles=muscles, attachments=tied)
+    middles = lattice.nodes[lattice.element_nodes].mean(axis=1)
+    of_cell = np.zeros(len(middles), int)
+    for number, (inside, _) in enumerate(organs, 1):
+        of_cell[inside(middles) < 0.0] = number
+    materials = [material, *(replace(m, density=material.density) for _, m in organs)]
+    model = build_flesh(lattice, materials, of_cell=of_cell, muscles=muscles, attachments=tied)
     return BodyFlesh(model, skin, bones, material.density * carved_volumes(lattice, body, bones))
 
 

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import splu
 from vitruvian.anatomy.body import Body
 from vitruvian.mesh import mesh_level_set
 from vitruvian.mesh.remesh import neighbour_average
-from vitruvian.skin.bound import few
+from vitruvian.skin import few
 
 Array = np.ndarray
 Shape = tuple[Array, Array]

@@ -19,6 +19,7 @@ import typer
 
 from vitruvian import __version__
 from vitruvian.cli import (
+    binding,
     characters,
     doctoring,
     laughing,
@@ -43,6 +44,7 @@ app = typer.Typer(
     help="A biomechanical virtual human: bones, muscles, flesh and water, simulated, recorded and shown.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # units stand in brackets
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -111,6 +113,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     sweeping.sweep,
     tracking.track,
     laughing.laugh,
+    binding.bind,
     looking.view,
     looking.share,
     looking.render,

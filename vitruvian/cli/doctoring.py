@@ -34,6 +34,7 @@ def doctor(json: Json = False) -> int:
         "machine": f"{platform.system()} {platform.machine()}, {_cores()} cores",
         "threads": _threads(),
         "cache": _cache(),
+        "blender": _blender(),
         "recordings": f"{Path('recordings').resolve()}" + ("" if Path("recordings").is_dir() else " (none yet)"),
     }
     rows = [[name, installed(name) or "MISSING", "", f"pip install {name}"] for name in needed]
@@ -85,6 +86,17 @@ def _requirements() -> tuple[list[str], dict[str, list[str]]]:
         elif (word := extra.strip(" '\"()")) != "dev":
             extras.setdefault(word, []).append(name.strip())
     return needed, extras
+
+
+def _blender() -> str:
+    """Which Blender `render --engine cycles` would use, or how to get one."""
+    from vitruvian.errors import InputError
+    from vitruvian.view.cycles.engine import find_blender
+
+    try:
+        return find_blender()[0]
+    except InputError as error:
+        return str(error)
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""`vitruvian train`: the networks of the head, made anew; says how good they are."""
+"""`vitruvian train`: networks of the head, modes of the face, models of limbs, made anew; says how good they are."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from typing import Annotated
 import typer
 
 from vitruvian.cli.output import duration, print_json, progress_bar, remark
-from vitruvian.errors import unknown_name
+from vitruvian.errors import InputError, unknown_name
 
 NECKS = ("neck", "thesis")
+MOTIONS = ("getup_faceup", "getup_facedown", "roll", "dance", "kick")
+POINTS = 150  # of a limb's model
 
 
 def train(
-    which: Annotated[str, typer.Argument(metavar="NECK", help="neck: our own; thesis: the 72 muscles.")],
+    which: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHICH",
+            help="neck: our own; thesis: the 72 muscles; face: its modes; limbs: from captured motion.",
+        ),
+    ],
+    motions: Annotated[
+        list[str] | None, typer.Argument(help="limbs: clips by name, or BVH files; the package's own without it.")
+    ] = None,
     samples: Annotated[int, typer.Option(min=100, help="Poses to solve.")] = 20000,
     epochs: Annotated[int, typer.Option(min=4, help="Times that the learner sees each pose.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Of the poses and the learner.")] = 0,
@@ -27,13 +38,22 @@ def train(
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")] = False,
 ) -> None:
-    """Train the head's pose and tone networks from solved poses, and measure them on poses that they never saw."""
+    """Train the head's pose and tone networks from solved poses, and measure them on poses that they never saw; or
+    solve the face's tissue and make its modes; or learn how limbs move from captured motion."""
+    if motions and which != "limbs":
+        raise InputError(f"train {which} takes no motions; they are for `train limbs`")
+    if which == "face":
+        _face(out, json)
+        return
+    if which == "limbs":
+        _limbs(motions or list(MOTIONS), out, json)
+        return
     from vitruvian.control.head import HeadStatics
     from vitruvian.control.head.networks import place
     from vitruvian.control.head.training import NETWORKS, fit, quality, solve_samples
 
     if which not in NECKS:
-        raise unknown_name("neck", which, NECKS)
+        raise unknown_name("neck", which, (*NECKS, "face", "limbs"))
     make, hidden = NETWORKS[which]
     begin = perf_counter()
     with progress_bar("solving poses") as progress:
@@ -54,3 +74,52 @@ def train(
     for key, value in figures.items():
         print(f"{key:16} {value:.4g}")
     print(f"networks         {path}")
+
+
+def _limbs(motions: list[str], out: Path | None, json: bool) -> None:
+    import numpy as np
+
+    from vitruvian.anatomy import human
+    from vitruvian.control.tasks.gpdm import Gpdm, learn, thinned
+    from vitruvian.control.tasks.limbs import LIMBS, place, save
+    from vitruvian.exchange import read_trial
+    from vitruvian.measured.limb_motion import limb_motion
+
+    body, begin = human(), perf_counter()
+    read = [limb_motion(read_trial(name), body) for name in motions]
+    poses = np.concatenate([angles for angles, _ in read])
+    clip = np.repeat(np.arange(len(read)), [len(angles) for angles, _ in read])
+    models: dict[str, Gpdm] = {}
+    figures: dict[str, float] = {"frames": float(len(poses)), "cut_off": float(max(cut for _, cut in read))}
+    for k, limb in enumerate(LIMBS):
+        whole = learn(poses[:, k], clip)
+        models[limb] = thinned(whole, POINTS)
+        error = np.degrees(np.sqrt(((models[limb].pose(whole.X) - poses[:, k]) ** 2).mean()))
+        figures[f"{limb.replace(' ', '_')}_error_deg"] = float(error)
+        remark(f"{limb}: {len(poses)} frames, {error:.2f} degrees rms off with {len(models[limb].X)} points")
+    path = place() if out is None else out
+    save(models, path)
+    figures["seconds"] = perf_counter() - begin
+    if json:
+        print_json({"models": str(path)} | figures)
+        return
+    for key, value in figures.items():
+        print(f"{key:24} {value:.4g}")
+    print(f"models                   {path}")
+
+
+def _face(out: Path | None, json: bool) -> None:
+    from vitruvian.anatomy.face.face import SHIPPED, solved_modes
+
+    begin = perf_counter()
+    with progress_bar("solving the face's muscles") as progress:
+        modes = solved_modes(progress=progress)
+    path = SHIPPED if out is None else out
+    modes.save(path)
+    figures = {"modes": modes.count, "seconds": perf_counter() - begin, "bytes": path.stat().st_size}
+    if json:
+        print_json({"face": str(path)} | figures)
+        return
+    for key, value in figures.items():
+        print(f"{key:16} {value:.4g}")
+    print(f"face             {path}")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.errors import InputError, MissingExtra
-from vitruvian.measured import ForcePlate, Trial
+from vitruvian.measured import ForcePlate, Trial, seen_only
 
 Array = np.ndarray
 MOST_BYTES = 500_000_000
@@ -50,6 +50,7 @@ def read_c3d(path: str | Path, up: str = "z") -> Trial:
         raise InputError(f"{path.name}: has {points.shape[1]} markers in {points.shape[2]} frames at {rate:g} a second")
     remarks = [f"lengths in {about['unit'][0]} by the file"]
     markers = _markers(about, metre * np.einsum("ij,jmf->mfi", axes, points), remarks)
+    markers = seen_only(markers, remarks)
     if not markers:
         raise InputError(f"{path.name}: has no marker with a name")
     time = np.arange(points.shape[2]) / rate

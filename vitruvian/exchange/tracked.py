@@ -37,7 +37,10 @@ def write_tracked(found: Tracked, folder: Path, begun: float) -> RunResult:
 
 def _write_tables(found: Tracked, folder: Path) -> None:
     time, body = found.curves.time, found.body
+    without = ("reactions", "muscle_groups") if found.settings.muscles == "none" else ()
     for name, (unit, curves) in found.curves.tables().items():
+        if name in without:
+            continue
         write_columns(folder / f"{name}.csv", {"time [s]": time, **{f"{k} [{unit}]": c for k, c in curves.items()}})
         write_storage(folder / f"{name}.sto", name, {"time": time, **curves}, degrees=unit == "deg")
     if found.settings.muscles != "none":

@@ -3,7 +3,7 @@
 TRC: five lines of head (type, field names, field values, marker names, axes), then frame, time and three numbers a
 marker; empty fields are unseen. MOT: a head that ends with `endheader`, a line of column names, numbers. A plate is a
 set of columns `…vx, vy, vz` (force [N]), `…px, py, pz` (where it acts [m]) and, if there, a torque. Both have +y up
-unless told otherwise.
+unless told otherwise, and one clock: a marker file that begins at 0.8 s meets the forces of 0.8 s.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.exchange.c3d import METRES, UPWARD
-from vitruvian.measured import ForcePlate, Trial
+from vitruvian.measured import ForcePlate, Trial, seen_only
 
 Array = np.ndarray
 MOST_BYTES = 200_000_000
@@ -48,15 +48,18 @@ def read_trc(path: str | Path, up: str = "y") -> Trial:
                 values[i, k] = _number(word, f"{path.name}: frame {i + 1}, column {k + 1}")
     time = values[:, 1]
     places = METRES[unit] * np.einsum("ij,fmj->mfi", UPWARD[up], values[:, 2:].reshape(len(rows), -1, 3))
-    markers = dict(zip(names, places))
-    remarks = (f"lengths in {unit} by the file",)
+    remarks = [f"lengths in {unit} by the file"]
+    markers, began = seen_only(dict(zip(names, places)), remarks), 0.0
     if len(time) and np.isfinite(time).all():
-        time = time - time[0]
-    return Trial(path.name, "TRC", time, markers, remarks=remarks)
+        began = float(time[0])
+        time = time - began
+    if began:
+        remarks.append(f"time 0 is {began:g} s of the file's clock")
+    return Trial(path.name, "TRC", time, markers, remarks=remarks, began=began)
 
 
 def with_forces(trial: Trial, path: str | Path, up: str = "y") -> Trial:
-    """The trial with the ground forces of a MOT or STO file as its plates."""
+    """The trial with the ground forces of a MOT or STO file as its plates; both files tell the time of one clock."""
     path = Path(path)
     columns = read_storage(path)
     if "time" not in columns:
@@ -75,7 +78,7 @@ def with_forces(trial: Trial, path: str | Path, up: str = "y") -> Trial:
         torque = next((t for t in (_three(columns, bare), _three(columns, stem + "m")) if t is not None), None)
         moment = np.cross(place, force) + (0.0 if torque is None else torque)
         label = stem.strip("_").replace("ground_force", "").strip("_") or str(len(plates) + 1)
-        plates.append(ForcePlate(label, time - time[0], force @ axes.T, moment @ axes.T))
+        plates.append(ForcePlate(label, time - trial.began, force @ axes.T, moment @ axes.T))
     if not plates:
         raise InputError(f"{path.name}: has no ground forces; its columns are {', '.join(list(columns)[:20])}")
     return replace(trial, plates=plates, remarks=(*trial.remarks, f"ground forces from {path.name}"))

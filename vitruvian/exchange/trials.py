@@ -1,4 +1,4 @@
-"""Any measured file as a trial: C3D, TRC (with a MOT file of forces), BVH, clips.
+"""Any measured file as a trial: C3D, TRC (with a MOT file of forces), markers as CSV, BVH, clips.
 
 A BVH file names joints but no unit of length: its figure is taken to be as tall as the caller says, else as our body.
 """
@@ -16,12 +16,13 @@ from vitruvian.errors import InputError
 from vitruvian.exchange.bvh import BODY_MAP, TRUNK_MAP, Y_UP, Bvh, read_bvh
 from vitruvian.exchange.c3d import UPWARD, read_c3d
 from vitruvian.exchange.clip import read_clip
+from vitruvian.exchange.marker_csv import is_marker_csv, read_marker_csv
 from vitruvian.exchange.trc import read_trc, with_forces
 from vitruvian.measured import Segments, Trial
 
 Array = np.ndarray
 LEG = 0.5002  # thigh and shank of our body in parts of its height
-KINDS = {".c3d": "C3D", ".trc": "TRC", ".bvh": "BVH", ".csv": "clip"}
+KINDS = {".c3d": "C3D", ".trc": "TRC", ".bvh": "BVH", ".csv": "markers or a clip"}
 TRUNK = {"root": "Pel", "chest": "T1", "head": "Sku"}
 FAR = {"Fe": "Tfp", "Tfp": "Fo", "Hu": "Ul", "Ul": "Ha"}
 
@@ -31,8 +32,8 @@ def read_trial(
 ) -> Trial:
     """A measured file by its ending, or one of the package's own clips by name ("walk", "run").
 
-    forces: a MOT or STO file of ground forces; up: the file's axis that points up, by default z for C3D and y for TRC
-    and MOT; height [m]: of a BVH file's figure."""
+    forces: a MOT or STO file of ground forces; up: the file's axis that points up, by default z for C3D and CSV, y for
+    TRC and MOT (BVH files and clips have y up); height [m]: of a BVH file's figure."""
     path = Path(path) if Path(path).is_file() else own_clips().get(str(path), Path(path))
     for file in (path, *((Path(forces),) if forces else ())):
         if not file.is_file():
@@ -44,12 +45,16 @@ def read_trial(
         raise InputError(f"'{path.name}': known endings are {', '.join(KINDS)} (and .mot for --forces)")
     if up is not None and up not in UPWARD:
         raise InputError(f"up must be one of {', '.join(UPWARD)}, got '{up}'")
+    if up is not None and (kind == ".bvh" or (kind == ".csv" and not is_marker_csv(path))):
+        raise InputError(f"'{path.name}': up is for files with markers; BVH files and clips have y up")
     if kind == ".c3d":
         trial = read_c3d(path, up or "z")
     elif kind == ".trc":
         trial = read_trc(path, up or "y")
     elif kind == ".bvh":
         trial = bvh_trial(read_bvh(path), path.name, height)
+    elif is_marker_csv(path):
+        trial = read_marker_csv(path, up or "z")
     else:
         trial = read_clip(path)
     return trial if forces is None else with_forces(trial, forces, up or "y")

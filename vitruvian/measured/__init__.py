@@ -12,7 +12,7 @@ from vitruvian.measured.markers import marker_sites, site_places
 from vitruvian.measured.motion import trial_motion
 from vitruvian.measured.pipeline import Settings as TrackSettings
 from vitruvian.measured.pipeline import Tracked, analyse
-from vitruvian.measured.trial import ForcePlate, Segments, Trial
+from vitruvian.measured.trial import ForcePlate, Segments, Trial, seen_only
 
 __all__ = [
     "ForcePlate",
@@ -22,6 +22,7 @@ __all__ = [
     "Trial",
     "analyse",
     "marker_sites",
+    "seen_only",
     "site_places",
     "trial_motion",
 ]

@@ -6,7 +6,8 @@ least activations that, with what joints and muscles do passively, explain them,
     min ½ Σ a² + ½ Σ (r / r₀)²   with   R a + r = torque,  0 <= a <= 1,
 
 by the dual Newton method of `control.activation`: the moment r of a reserve at each coordinate is the price of what
-the muscles cannot give, r₀ = 1 N m, and is reported. The reaction of a joint is the force that inverse dynamics sends
+the muscles cannot give, r₀ = 1 N m, and is reported. Stops of joints that muscles drive do not push here: a pose found
+beyond a range is an error of the fit, not a load. The reaction of a joint is the force that inverse dynamics sends
 through it less what muscles pull across it, -Σ t ∂l/∂x for a shift x of everything beyond the joint: what cartilage
 carries.
 """
@@ -26,7 +27,7 @@ from vitruvian.couple import BodyState, BodyStepper
 from vitruvian.measured.ground import GroundForce
 from vitruvian.measured.smooth import Course
 from vitruvian.muscle import lengths
-from vitruvian.skeleton import bone_poses, inverse_dynamics
+from vitruvian.skeleton import Skeleton, bone_poses, inverse_dynamics
 from vitruvian.skeleton.evaluate import F as FORCE
 from vitruvian.spatial import exp_se3, inverse
 
@@ -76,13 +77,20 @@ def muscle_pull(body: Body, poses: Array, bone: int, force: Array) -> Array:
     return out
 
 
+def without_stops(body: Body) -> Skeleton:
+    """The body's skeleton with no ends to the ranges of what muscles drive."""
+    s = body.skeleton
+    low, high = np.where(body.driven, -np.inf, s.forces.low), np.where(body.driven, np.inf, s.forces.high)
+    return replace(s, forces=replace(s.forces, low=low, high=high))
+
+
 def found_forces(
     body: Body, course: Course, ground: GroundForce, progress: Progress | None = None, *, muscles: bool = True
 ) -> Forces:
     """Moments, muscles and reactions of a motion under the ground's forces; without `muscles` only the moments, the
     rest zero."""
     s, frames = body.skeleton, len(course.q)
-    stepper = BodyStepper(s, body.muscles, held=np.zeros(s.n_v, dtype=bool))
+    stepper = BodyStepper(without_stops(body), body.muscles, held=np.zeros(s.n_v, dtype=bool))
     hybrid = InverseDynamics(body, stepper)
     solver = ActivationSolver(slack=np.full(len(hybrid.driven), RESERVE**2), tolerance=1e-6)
     n = body.muscles.n_muscles

@@ -1,7 +1,8 @@
 """What the ground does to the feet: from force plates, or estimated from the motion alone.
 
 Plates: each plate's force goes to the foot that stands on its centre of pressure, frame by frame; a plate that pushes
-where no foot is, is an error that names it.
+where no foot is, is an error that names it. A foot that stands on none, while Newton's laws miss something, is named by
+`feet_without_plates`.
 
 Without plates the wrench w on the whole body that Newton's laws ask for (inverse dynamics without ground) is shared
 among points of the soles that are low and slow,
@@ -47,6 +48,8 @@ PIVOT = 0.15  # [m] of the pivot above the centre of mass
 ARM = 1.0  # [m] of moments against forces in D
 PRESSED = 20.0  # [N] above which a plate carries something
 MARGIN = 0.08  # [m] around the sole's points within which a foot stands on a centre of pressure
+MISSED, ASIDE = 0.1, 0.05  # force [body weights] and lever of the moment [m body weight] whose lack names a foot
+STANDS = 0.1  # [s] that a foot stands at least
 HIGH = 0.12  # [m] above which a foot stands on nothing
 
 
@@ -157,7 +160,7 @@ def plate_forces(body: Body, course: Course, plates: Sequence[ForcePlate], cutof
         if plate.time[0] > t[0] + 0.02 or plate.time[-1] < t[-1] - 0.02:
             raise InputError(
                 f"force plate {plate.name} was read from {plate.time[0]:.3g} to {plate.time[-1]:.3g} s, the motion "
-                f"lasts from {t[0]:.3g} to {t[-1]:.3g} s"
+                f"lasts from {t[0]:.3g} to {t[-1]:.3g} s (both from the motion's first frame)"
             )
         wrench = np.column_stack([plate.force, plate.moment])
         pressed = plate.force[:, 2] > PRESSED
@@ -178,6 +181,26 @@ def plate_forces(body: Body, course: Course, plates: Sequence[ForcePlate], cutof
             force[part, k] += mine[part, :3]
             moment[part, k] += mine[part, 3:]
     return GroundForce("force plates", force, moment, tuple(unused))
+
+
+def feet_without_plates(body: Body, course: Course, ground: GroundForce, left: Array) -> list[str]:
+    """Feet that stand low and still with no force on them while the wrench `left` on the pelvis (f, 6: moment, force)
+    says that something carries the body there; one line each, with the time."""
+    places, speeds = sole_motion(body, course)
+    height = places[..., 2] - _rest(places[..., 2])
+    stands = ((height < LOW) & (np.linalg.norm(speeds, axis=-1) < SLOW)).any(axis=2)
+    weight = body.skeleton.mass * float(np.linalg.norm(body.skeleton.gravity))
+    lacks = np.linalg.norm(left[:, 3:], axis=1) > MISSED * weight
+    lacks |= np.linalg.norm(left[:, :3], axis=1) > ASIDE * weight
+    out, t = [], course.time
+    for k, side in enumerate(("left", "right")):
+        alone = stands[:, k] & lacks & (ground.force[:, k, 2] < PRESSED)
+        edge = np.flatnonzero(np.diff(np.concatenate([[0], alone.astype(int), [0]])))
+        spans = [(t[a], t[b - 1]) for a, b in zip(edge[::2], edge[1::2]) if t[b - 1] - t[a] >= STANDS]
+        if spans:
+            when = ", ".join(f"{a:.2f} to {b:.2f} s" for a, b in spans[:6])
+            out.append(f"the {side} foot stands on no force plate of its own from {when}: moments there are wrong")
+    return out
 
 
 def _standing_foot(name: str, t: Array, on: Array, centre: Array, push: Array, places: Array) -> Array:

@@ -3,6 +3,7 @@
 Each frame is a damped Gauss-Newton problem over all joint coordinates (see `pose_kernels`), started from the frame
 before it. What markers do not see is settled by a weak pull to a standing posture, each coordinate in parts of its
 range, so that vertebrae share a bend as in `control.spine`; beyond its range a coordinate is held by a stiff penalty.
+Elbows and knees may straighten, which people's do: the tables' ranges begin where both are bent a little.
 Ribs, sternum and jaw keep their place here and follow the spine afterwards (`control.Relaxer`).
 """
 
@@ -26,6 +27,7 @@ POSTURE = 4e-6  # [m²] weight of a coordinate one range from standing: a marker
 STOP = 0.2  # [m²/rad²] weight of a coordinate beyond its limits: 1 mm of a marker against 0.3 degrees
 SMALL = 1e-6  # [rad, m] a step that ends a frame
 FOREARM = 80.0  # [degrees] of pronation, thumbs ahead, where nothing measures it
+STRAIGHT = {"Ul": -18.5, "Tfp": -5.5}  # [degrees] coordinate of a straight elbow or knee: the tables' zero is bent
 HELD = (*CAGE, "Rb1", "Man")
 
 
@@ -70,6 +72,10 @@ class PoseFitter:
         self._columns = np.concatenate(columns).astype(np.int64)
         self.standing = standing(body)
         low, high = s.forces.low.copy(), s.forces.high.copy()
+        for bone, angle in STRAIGHT.items():
+            for side in "lr":
+                at = s.v_slice(f"{bone}_{side}")
+                low[at] = np.minimum(low[at], np.radians(angle))
         self.low, self.high = low, high
         span = np.where(np.isfinite(high - low), high - low, 1.0)
         self.posture = POSTURE / np.maximum(span, 0.02) ** 2

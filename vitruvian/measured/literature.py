@@ -72,13 +72,15 @@ def activity_of(speed: float) -> str:
     return next((word for word, (low, high) in SPEEDS.items() if low <= speed <= high), "")
 
 
-def peaks(curves: Curves, mass: float, activity: str) -> list[Peak]:
-    """Peaks of a gait beside the published ranges; none for another activity."""
+def peaks(curves: Curves, mass: float, activity: str, *, muscles: bool = True) -> list[Peak]:
+    """Peaks of a gait beside the published ranges; none for another activity, none of reactions without muscles."""
     tables, out = curves.tables(), []
     for band in bands():
         if band.activity != activity:
             continue
         table, name, sign, by = QUANTITIES[band.quantity]
+        if table == "reactions" and not muscles:
+            continue
         size = {"": 1.0, "mass": mass, "weight": mass * STANDING}[by]
         found = {}
         for side in ("left", "right"):

@@ -22,17 +22,27 @@ from vitruvian.control import Relaxer
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.measured.curves import Curves, clinical_curves
 from vitruvian.measured.dynamics import Forces, found_forces
-from vitruvian.measured.ground import GroundForce, estimated_contact, plate_forces, sole_motion
+from vitruvian.measured.ground import (
+    GroundForce,
+    estimated_contact,
+    feet_without_plates,
+    plate_forces,
+    sole_motion,
+)
 from vitruvian.measured.kinematics import Fit, Goals, PoseFitter
 from vitruvian.measured.literature import Peak, activity_of, peaks
-from vitruvian.measured.smooth import Course, closed_on_itself, smoothed
+from vitruvian.measured.smooth import SMALL_MISSING, Course, closed_on_itself, smoothed
 from vitruvian.measured.subject import Subject, found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.measured.trial import LONGEST_GAP, Trial, filled, thinned
-from vitruvian.skeleton import centre_of_mass
+from vitruvian.skeleton import bone_poses, centre_of_mass
 
 Array = np.ndarray
 Progress = Callable[[float, float], None]
 LAWS = ("rigid", "elastic", "documents", "none")
+MOST_RATE = 10_000.0  # [1/s]
+FAR_OFF = 0.1  # [m] of a marker or joint from our body that is named with its time
+LYING = 0.2  # [heights] that the skull is above the pelvis in nobody who stands, bent or not
+UNCARRIED = 0.1  # [body weights] rms left on the pelvis that is named where contact was estimated
 FLOOR = 10.0  # percentile of the lowest point of the soles that is taken for the ground where nothing else says it
 
 
@@ -78,6 +88,10 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     s, begun = settings or Settings(), perf_counter()
     if s.muscles not in LAWS:
         raise unknown_name("muscles", s.muscles, LAWS)
+    if not 0.0 < s.rate <= MOST_RATE or not 0.0 <= s.cutoff < MOST_RATE:
+        raise InputError(
+            f"rate must lie above 0 and not above {MOST_RATE:g}, cut-off not below 0, got {s.rate:g} and {s.cutoff:g}"
+        )
     trial = thinned(filled(_without(trial, s), s.gap), max(s.rate, 3.0 * s.cutoff))
     remarks = list(trial.remarks)
     options = {"feet": s.feet, "muscles": "documents" if s.muscles == "none" else s.muscles}
@@ -107,11 +121,12 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
         if s.cycle and found is None:
             raise InputError(f"{trial.name}: does not close on itself, so it is no cycle (--no-cycle)")
         if found is not None and (s.cycle or trial.segments is not None):
-            q, miss, where = found
-            closed = True
-            remarks.append(
-                f"taken as a cycle: it ends as it began but for {np.degrees(miss):.1f}° at {where}, spread over it"
-            )
+            bent, miss, where = found
+            closed = bool(s.cycle) or miss < SMALL_MISSING
+            off = f"it ends as it began but for {np.degrees(miss):.1f}° at {where}"
+            remarks.append(f"taken as a cycle: {off}, spread over it" if closed else f"not taken as a cycle: {off}; "
+                           "--cycle spreads that over it")  # fmt: skip
+            q = bent if closed else q
     course = smoothed(body, trial.time, q, rate=s.rate, cutoff=s.cutoff, closed=closed)
     remarks.append(
         f"coordinates filtered at {s.cutoff:g} Hz (Butterworth, fourth order, no lag), {s.rate:g} frames a second"
@@ -124,16 +139,20 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     forces = found_forces(
         body, course, ground, lambda done, total: tell(0.4 + 0.6 * done / total, 1.0), muscles=s.muscles != "none"
     )
+    if trial.plates:
+        remarks += feet_without_plates(body, course, ground, forces.moment[:, :6])
     curves = clinical_curves(body, course, ground, forces)
     speed = _speed(body, course)
-    metrics = _metrics(trial, body, goals, fit, ground, forces, course) | {"speed_m_per_s": speed}
+    metrics = _metrics(body, goals, fit, ground, forces, course, muscles=s.muscles != "none")
+    metrics["speed_m_per_s"] = speed
+    remarks += _doubts(trial, body, goals, fit, metrics)
     metrics["analysis_seconds"] = perf_counter() - begun
     tell(1.0, 1.0)
     subject = Subject(scale, goals.names, unknown, segment_lengths(trial, goals, body, fit.q))
+    published = peaks(curves, body.skeleton.mass, activity_of(speed), muscles=s.muscles != "none")
     return Tracked(
-        trial, s, body, subject, goals, fit, course, ground, forces, curves,
-        peaks(curves, body.skeleton.mass, activity_of(speed)), remarks, metrics, float(lift),
-    )  # fmt: skip
+        trial, s, body, subject, goals, fit, course, ground, forces, curves, published, remarks, metrics, float(lift)
+    )
 
 
 def _without(trial: Trial, s: Settings) -> Trial:
@@ -173,7 +192,7 @@ def _speed(body: Body, course: Course) -> float:
 
 
 def _metrics(
-    trial: Trial, body: Body, goals: Goals, fit: Fit, ground: GroundForce, forces: Forces, course: Course
+    body: Body, goals: Goals, fit: Fit, ground: GroundForce, forces: Forces, course: Course, *, muscles: bool
 ) -> dict[str, float]:
     used = goals.point_weight > 0.0
     distance = fit.distance[:, used]
@@ -184,13 +203,40 @@ def _metrics(
         turned = float(np.sqrt(np.mean(fit.angle**2)))
         out |= {"residual": turned, "residual_rms_rad": turned, "residual_largest_rad": float(fit.angle.max())}
     left = np.linalg.norm(forces.moment[:, 3:6], axis=1)
+    if muscles:
+        out["largest_reserve_nm"] = float(np.abs(forces.reserve).max())
+        out["mean_activation"] = float(forces.activation.mean())
     return out | {
         "height_m": body.scale * STATURE,
         "mass_kg": body.skeleton.mass,
         "pelvis_force_rms_bw": float(np.sqrt(np.mean(left**2))) / weight,
         "pelvis_moment_rms_nm": float(np.sqrt(np.mean((forces.moment[:, :3] ** 2).sum(axis=1)))),
         "ground_peak_bw": float(ground.force[:, :, 2].max()) / weight,
-        "largest_reserve_nm": float(np.abs(forces.reserve).max()),
-        "mean_activation": float(forces.activation.mean()) if forces.activation.size else 0.0,
         "clip_seconds": float(course.time[-1]),
     }
+
+
+def _doubts(trial: Trial, body: Body, goals: Goals, fit: Fit, metrics: Mapping[str, float]) -> list[str]:
+    """What a reader should look at: the place that is met worst, with its time; a subject that never stands; forces
+    that no contact gives."""
+    out = []
+    used = np.flatnonzero(goals.point_weight > 0.0)
+    far = fit.distance[:, used]
+    worst = np.nanmax(far, axis=0)
+    order = [k for k in np.argsort(-worst) if worst[k] > FAR_OFF][:3]
+    if order:
+        told = ", ".join(
+            f"{goals.names[used[k]]} {1000 * worst[k]:.0f} mm at {trial.time[int(np.nanargmax(far[:, k]))]:.2f} s"
+            for k in order
+        )
+        out.append(f"met worst: {told}; a marker lost, mislabelled, or a body of another shape")
+    s = body.skeleton
+    up = [float((bone_poses(s, q)[s.index("Sku"), 2, 3] - q[2]) / (body.scale * STATURE)) for q in fit.q[::5]]
+    if max(up) < LYING:
+        out.append("the subject stands upright in no frame; is the vertical axis right (--up)?")
+    if not trial.plates and metrics["pelvis_force_rms_bw"] > UNCARRIED:
+        out.append(
+            f"{100 * metrics['pelvis_force_rms_bw']:.0f} % of body weight (rms) is left on the pelvis: no contact of "
+            "the soles gives what this motion asks for"
+        )
+    return out

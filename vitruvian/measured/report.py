@@ -128,8 +128,9 @@ def _facts(found: Tracked) -> str:
         ("mean speed", f"{m['speed_m_per_s']:.2f} m/s"), ("ground", found.ground.kind),
         ("force left on the pelvis", f"{100 * m['pelvis_force_rms_bw']:.1f} % of body weight (rms)"),
         ("moment left on the pelvis", f"{m['pelvis_moment_rms_nm']:.1f} N m (rms)"),
-        ("largest reserve", f"{m['largest_reserve_nm']:.1f} N m"),
     ]  # fmt: skip
+    if "largest_reserve_nm" in m:
+        rows.append(("largest reserve", f"{m['largest_reserve_nm']:.1f} N m"))
     for name, (theirs, ours) in found.subject.lengths.items():
         rows.append((f"{name}, measured / ours", f"{theirs:.3f} / {ours:.3f} m"))
     return "<div><h2>Subject</h2>" + _table(("", ""), rows) + "</div>"

@@ -2,7 +2,8 @@
 
 In the zero pose of a character arms hang and all frames stand upright, as in the captured figure at rest, so angles
 carry over. The root's path is scaled by the length of the legs and lifted until the soles, at the `LOW` percentile of
-time, are `SINK` in the ground. Arms are led outwards past a belly, legs a little apart.
+time, are `SINK` in the ground; or, for a walk that never leaves it, in every pose. Arms are led outwards past a belly,
+legs a little apart.
 """
 
 from __future__ import annotations
@@ -29,10 +30,16 @@ ARMS = ("Hu", "Ul", "Ha")
 
 
 def retargeted(
-    trial: Trial, character: Character, *, loop: bool = False, shoulders: float = 0.6, hips: float = 0.06
+    trial: Trial,
+    character: Character,
+    *,
+    loop: bool = False,
+    grounded: bool = False,
+    shoulders: float = 0.6,
+    hips: float = 0.06,
 ) -> Reference:
     """A trial with segments (a clip, a BVH file) as a reference motion. shoulders, hips: how far arms and legs are led
-    outwards [rad]."""
+    outwards [rad]; grounded: the lowest sole is on the ground all the time."""
     segments = trial.segments
     if segments is None:
         raise InputError(f"{trial.name}: a character needs turns of joints (BVH or a clip), this has markers")
@@ -59,7 +66,8 @@ def retargeted(
     path = np.stack([np.interp(at, trial.time, place[:, a]) for a in range(3)], axis=1) * ratio
     middle = np.mean([np.asarray(b.at) for b in character.bones if _kind(b.name) == "thigh"], axis=0)
     q[:, :3] = path + turns[character.bones[0].name].apply(np.asarray(character.bones[0].at) - middle)
-    q[:, 2] -= np.percentile(_lowest(character, q), LOW) + SINK * ratio
+    lowest = _lowest(character, q)
+    q[:, 2] -= (lowest if grounded else np.percentile(lowest, LOW)) + SINK * ratio
     return Reference(skeleton, float(at[1]), q, loop)
 
 

@@ -22,7 +22,8 @@ from vitruvian.skeleton import difference, integrate
 
 Array = np.ndarray
 TWO_PASSES = (2.0**0.5 - 1.0) ** 0.25  # of the cut-off that two passes leave
-MOST_MISSING = np.radians(30.0)  # of any joint, between the last frame and the first, in a motion that is closed
+SMALL_MISSING = np.radians(5.0)  # of any joint, between the last frame and the first, in a motion found to be closed
+MOST_MISSING = np.radians(30.0)  # the same where the caller says that it is closed
 MOST_APART = 0.06  # [m] of the pelvis, but for the horizontal way
 
 

@@ -26,6 +26,7 @@ from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_from_rotation, rotation_between
 
 Array = np.ndarray
+APART = 0.12  # [m] of two points at least, for the first guess of the size
 SAMPLES = 8  # frames that the size is found from
 SMALLEST, LARGEST = 0.3, 1.35  # of the tables' size
 LOOSE = 0.3  # weight of a marker whose place was found from the trial itself
@@ -130,7 +131,7 @@ def found_size(fitter: PoseFitter, goals: Goals) -> tuple[float, Array]:
     if min(abs(best.x - low), abs(best.x - high)) < 2e-3:
         raise InputError(
             f"the subject is not between {np.exp(low) * STATURE:.2f} and {np.exp(high) * STATURE:.2f} m tall; are the "
-            "lengths of the file in the unit that it says?"
+            "lengths of the file in the unit that it says, and is the vertical axis right (--up)?"
         )
     return scale, _start(fitter, replace(goals, place=goals.place / scale), 0)
 
@@ -184,22 +185,28 @@ def _far_joint(body: Body, near: str, far: str) -> Array:
 
 
 def _reach(body: Body, goals: Goals) -> float:
-    """A first guess of the scale: spread of the measured places over that of ours standing."""
-    P = bone_poses(body.skeleton, body.default_q)[goals.point_bone]
+    """A first guess of the scale, whatever the posture: distances between points of one bone, or of two that a hinge
+    joins, over ours; their median."""
+    s = body.skeleton
+    P = bone_poses(s, body.default_q)[goals.point_bone]
     x = np.einsum("mij,mj->mi", P[:, :3, :3], goals.point_local) + P[:, :3, 3]
-    use = goals.point_weight > 0.0
-    lower = [body.skeleton.index(b) for b in ("Pel", *(f"{b}_{x}" for b in LEGS for x in "lr"))]
-    below = use & np.isin(goals.point_bone, lower)
-    pick = below if below.sum() > 3 else use
-    theirs = np.nanmedian([np.nanmax(place[pick, 2]) - np.nanmin(place[pick, 2]) for place in goals.place])
-    ours = float(np.ptp(x[pick, 2]))
-    if not theirs > 0.0 or not ours > 0.0:
-        raise InputError("the measured places do not stand above each other; is the vertical axis right (--up)?")
-    ratio = float(theirs / ours)
+    use = np.flatnonzero(goals.point_weight > 0.0)
+    a, b = (use[k] for k in np.triu_indices(len(use), 1))
+    near, far = goals.point_bone[a], goals.point_bone[b]
+    hinged = np.array([joint.n_v == 1 for joint in s.joints])
+    centre = np.abs(goals.point_local).max(axis=1) < 1e-9  # a joint's own place rides on the bone above it too
+    joined = near == far
+    joined |= (hinged[far] | centre[b]) & (s.parent[far] == near)
+    joined |= (hinged[near] | centre[a]) & (s.parent[near] == far)
+    ours = np.linalg.norm(x[b] - x[a], axis=1)
+    pick = joined & (ours > APART)
+    if not pick.any():
+        raise InputError("two markers or joints of one bone are needed, 0.12 m or more apart, to guess the size from")
+    theirs = np.linalg.norm(goals.place[:, b[pick]] - goals.place[:, a[pick]], axis=2)
+    ratio = float(np.nanmedian(np.nanmedian(theirs, axis=0) / ours[pick]))
     if not 0.5 * SMALLEST <= ratio <= 1.3 * LARGEST:
         raise InputError(
-            f"the subject would be {ratio * STATURE:.3g} m tall; are the lengths of the file in the unit that it says, "
-            "and is the vertical axis right (--up)?"
+            f"the subject would be {ratio * STATURE:.3g} m tall; are the lengths of the file in the unit that it says?"
         )
     return float(np.clip(ratio, SMALLEST / 0.75, LARGEST / 1.3))
 

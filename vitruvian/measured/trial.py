@@ -17,6 +17,7 @@ Array = np.ndarray
 LONGEST_GAP = 0.1  # [s] that is filled by a cubic spline unless the caller says otherwise
 MOST_FRAMES = 200_000
 MOST_NAMED = 12  # markers or gaps that an error lists
+PASSED = 0.4  # cut-off of the filter before frames are left out, in parts of the rate that stays
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class Trial:
     segments: Segments | None = None
     plates: Sequence[ForcePlate] = ()
     remarks: Sequence[str] = ()  # what the reader did, one line each
+    began: float = 0.0  # [s] on the file's own clock when time is 0
 
     def __post_init__(self) -> None:
         t = np.asarray(self.time, dtype=float)
@@ -92,6 +94,8 @@ def filled(trial: Trial, longest: float = LONGEST_GAP) -> Trial:
     A marker that was never seen is left out and said so. Gaps at the beginning or end have nothing beyond them to
     lead to and count as long at any length above one frame; they are cut off if all markers' gaps there agree to
     within `longest`, which is said too."""
+    if not (np.isfinite(longest) and longest >= 0.0):
+        raise InputError(f"gap must be a time of 0 s or more, got {longest:g}")
     if not trial.markers:
         return trial
     remarks, kept = list(trial.remarks), {}
@@ -135,12 +139,28 @@ def filled(trial: Trial, longest: float = LONGEST_GAP) -> Trial:
         )
     if closed:
         remarks.append(f"{closed} gaps of up to {longest:g} s filled by cubic splines")
-    return replace(trial, time=t[first : last + 1] - t[first], markers=kept, remarks=remarks,
-                   plates=[replace(p, time=p.time - t[first]) for p in trial.plates])  # fmt: skip
+    plates = [replace(p, time=p.time - t[first]) for p in trial.plates]
+    time, began = t[first : last + 1] - t[first], trial.began + float(t[first])
+    return replace(trial, time=time, markers=kept, remarks=remarks, plates=plates, began=began)
+
+
+def seen_only(markers: Mapping[str, Array], remarks: list[str]) -> dict[str, Array]:
+    """Markers [m] (f, 3 each) with NaN where a file has (0, 0, 0): laboratories write that for a marker not seen."""
+    out, lost = {}, []
+    for name, x in markers.items():
+        zero = (x == 0.0).all(axis=1)
+        if zero.any():
+            lost.append(f"{name} in {int(zero.sum())}")
+        out[name] = np.where(zero[:, None], np.nan, x)
+    if lost:
+        remarks.append(f"at (0, 0, 0), taken as not seen: {_listed(lost)} frames")
+    return out
 
 
 def thinned(trial: Trial, rate: float) -> Trial:
-    """The trial with every k-th frame, the fewest that are still `rate` [1/s] or more; said if frames are left out."""
+    """The trial with every k-th frame, the fewest that are still `rate` [1/s] or more; said if frames are left out.
+
+    Markers are low-pass filtered at `PASSED` of the new rate first, so that noise does not fold back."""
     k = int(trial.rate / rate + 1e-6)
     if k < 2:
         return trial
@@ -150,7 +170,7 @@ def thinned(trial: Trial, rate: float) -> Trial:
         turns, joints = ({name: x[::k] for name, x in part.items()} for part in (own.turns, own.joints))
         kept = Segments(turns, joints, own.along)
     told = f"every {k}. frame used: {trial.rate / k:.0f} of {trial.rate:.0f} a second"
-    markers = {name: x[::k] for name, x in trial.markers.items()}
+    markers = {name: _low_passed(x, k)[::k] for name, x in trial.markers.items()}
     return replace(trial, time=trial.time[::k], markers=markers, segments=kept, remarks=[*trial.remarks, told])
 
 
@@ -167,6 +187,14 @@ def _splined(t: Array, x: Array, ok: Array) -> Array:
     out = x.copy()
     out[~ok] = make(t[ok], x[ok])(t[~ok])
     return out
+
+
+def _low_passed(x: Array, k: int) -> Array:
+    """A marker without gaps (f, 3), filtered without lag at `PASSED` of a k-th of its rate."""
+    from scipy.signal import butter, filtfilt
+
+    b, a = butter(2, 2.0 * PASSED / k)
+    return np.asarray(filtfilt(b, a, x, axis=0, padlen=min(len(x) - 2, 6 * k)))
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -26,10 +27,11 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim import Command, Pilot
 from vitruvian.couple import PATCHES, StillWater
 from vitruvian.scenes import _swim_drive
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed, speeds_between
 from vitruvian.skin import BoundSkin
 from vitruvian.spatial import rotation_from_quaternion
-from vitruvian.systems import POOL, Measure, SwimmerPreview, SwimmerSystem, pool
+from vitruvian.systems import POOL, Measure, StrokeLock, SwimmerPreview, SwimmerSystem, pool
 from vitruvian.systems.swimmer_signals import HEADING, momentum_gaps
 from vitruvian.water import FORCES, WATER_DENSITY, Tank
 from vitruvian.world import Parameter, Recording, Report, Scene, World
@@ -46,6 +48,9 @@ SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cyc
 # The body has 76 N m of shoulder extension with the arm raised by 150 degrees (`verify body`); the catch
 # of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
 STRENGTH = 1.5
+# where in a cycle the lungs are fullest: as the mouth goes back under; on the back, when an arm goes overhead
+FULL = {"crawl": 0.4, "butterfly": 0.52, "breaststroke": 0.56, "backstroke": 0.1}
+MEASURES = ("mean_speed", "froude", "stroke_length", "power_w")  # of every stroke, see docs/swimming.md
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
 PARAMETERS: dict[str, Parameter] = {
@@ -57,6 +62,7 @@ PARAMETERS: dict[str, Parameter] = {
     "spacing": Parameter(0.03, "of the flesh's lattice", "m", low=0.008, high=0.05),
     **_swim_drive.PARAMETERS,
     "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
+    "breathing": replace(BREATHING, help="none, or a behaviour (deep), once in a stroke cycle, on top of `lungs`"),
     "strength": Parameter(STRENGTH, "of the muscles, in parts of the tables'", low=0.2, high=5.0),
     "patches": Parameter("none", "limbs with refined water of 13 mm cells about them", choices=tuple(PATCHES)),
     "cell": Parameter(0.045, "edge of a water cell", "m", low=0.01, high=0.1),
@@ -127,7 +133,8 @@ def stroke_world(
     simulation = SwimmerSystem(
         body, skin, water=room, q=q, v=v, forces=parameters["forces"], patches=parameters.get("patches", "none"),
         muscles=parameters["actuation"] != "course", flesh=flesh(body, parameters),
-        measures=(*clock_measures(parameters["rate"]), *measures), **options,
+        measures=(*clock_measures(parameters["rate"]), *measures),
+        breathing=breathing_of(parameters, body, StrokeLock(FULL.get(stroke, 0.0), parameters["rate"])), **options,
     )  # fmt: skip
     return World(simulation, controller, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
@@ -151,7 +158,9 @@ def floating_world(parameters: Settings) -> World:
     q[7:] = body.skeleton.neutral_q()[7:]
     still = parameters["water"] == "still"
     room = StillWater() if still else pool(parameters["cell"], size=UPRIGHT, deep=UPRIGHT_DEEP)
-    simulation = SwimmerSystem(body, skin, water=room, q=q, forces=parameters["forces"])
+    simulation = SwimmerSystem(
+        body, skin, water=room, q=q, forces=parameters["forces"], breathing=breathing_of(parameters, body)
+    )
     return World(simulation, None, frame_rate=FRAME, substeps=int(parameters["steps"]))
 
 
@@ -160,6 +169,7 @@ def floating_report(recording: Recording, parameters: Settings) -> Report:
     signals, time = recording.signals, recording.time
     late = time >= 0.6 * time[-1]
     report = Report()
+    breath_metrics(report, recording)
     mass = own_mass()
     displaced = float(signals["displaced"][late].mean())
     highest = float(recording.surface("skin", len(time) - 1).vertices[:, 2].max())
@@ -217,10 +227,11 @@ def stroke_scene(
 
 
 def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "crawl", straight: bool = True) -> Report:
-    """Speed, fluctuation, attitude and books of a swim. `mean_speed` [m/s] is over whole cycles after the first, at the
-    rate in force, and not a number if there are none; straight: along the course, else over ground."""
+    """Speed, economy, fluctuation, attitude and books of a swim, over whole cycles after the first, at the rate in
+    force; MEASURES are not numbers if there are none. straight: along the course, else over ground."""
     report = Report()
-    report.metrics["mean_speed"] = float("nan")
+    breath_metrics(report, recording)
+    report.metrics.update(dict.fromkeys(MEASURES, float("nan")))
     if parameters.get("physics") == "kinematic":
         return report
     signals, time = recording.signals, recording.time
@@ -244,7 +255,11 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["depth_m"] = float(-signals["height"][settled].mean())
         seconds = float(time[settled][-1] - time[settled][0])
         work = signals["work"][settled]
-        report.metrics["power_w"] = float((work[-1, 0] - work[0, 0]) / seconds)
+        power = (work[-1] - work[0]) / seconds  # [W] of the drive, of the water on him, ...
+        report.metrics["power_w"] = float(power[0])
+        report.metrics["power_into_water_w"] = float(-power[1])
+        report.metrics["energy_per_metre_j"] = float(power[0] / mean)
+        report.metrics["froude"] = froude(signals["thrust_by_part"][settled], mean, float(-power[1]))
         report.metrics["propulsion_n"] = float(signals["propulsion"][settled].mean())
         report.metrics["drag_n"] = float(signals["drag"][settled].mean())
         if straight:
@@ -258,6 +273,14 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["momentum_gap"] < 0.03
     )
     return report
+
+
+def froude(thrust: Array, speed: float, power: float) -> float:
+    """Froude efficiency D v / P: power against drag over power into the water. D: mean force on the parts of the body
+    that are held back on the whole. thrust: flow force ahead on each part [N], shape (frames, parts), over whole
+    cycles; speed [m/s], their mean; power [W] into the water. Not a number unless he gives the water power."""
+    drag = -float(np.minimum(thrust.mean(axis=0), 0.0).sum())
+    return drag * speed / power if power > 0.0 else float("nan")
 
 
 def _least_breath(time: Array, mouth: Array, ends: Array) -> float:

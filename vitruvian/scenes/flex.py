@@ -13,6 +13,7 @@ import numpy as np
 from vitruvian.anatomy import human
 from vitruvian.control import Gains
 from vitruvian.scenes._body import MOTION, RATE, STEPS, missing_metrics, scene_motion
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.systems import BodySystem, Held, tracking_measures, tracking_world
 from vitruvian.systems.things import dumbbell, dumbbell_mesh
 from vitruvian.world import Parameter, Recording, Report, Scene, World
@@ -30,6 +31,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         meshes=[dumbbell_mesh(bone, 0.8) for bone, _ in hands if mass > 0],
         grips=("l", "r") if mass > 0 else (),
         measures=tracking_measures(body, motion, {"elbow": ("Ul_l", 0)}),
+        breathing=breathing_of(parameters, body),
     )
     gains = Gains(rate=parameters["rate"], sensor_lag=0.1)
     return tracking_world(simulation, motion, gains, parameters["steps"], coactivation=parameters["coactivation"])
@@ -39,6 +41,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     error = np.degrees(recording.signals["error"])
     bend = np.degrees(recording.signals["elbow"][:, 0])
     report = Report()
+    breath_metrics(report, recording)
     report.metrics["tracking_rms_deg"] = float(np.sqrt(np.mean(error**2)))
     report.metrics["largest_activation"] = float(recording.signals["activation"][:, 1].max())
     report.metrics |= missing_metrics(recording)
@@ -60,6 +63,7 @@ scene = Scene(
         "motion": Parameter("flex", MOTION),
         "mass": Parameter(1.0, "of each dumbbell", "kg", low=0.0, high=10.0),
         "coactivation": Parameter(0.0, "of agonists and antagonists", low=0.0, high=5.0),
+        "breathing": BREATHING,
         "rate": RATE,
         "steps": STEPS,
     },

@@ -18,6 +18,7 @@ import numpy as np
 from vitruvian.couple import StillWater
 from vitruvian.mesh import box, mesh_volume, sphere
 from vitruvian.mesh.mannequin import mannequin
+from vitruvian.scenes._breath import BREATHING
 from vitruvian.scenes._swim import PARAMETERS, QUALITIES, floating_report, floating_world
 from vitruvian.spatial import transform_from_pose
 from vitruvian.systems import TankSystem
@@ -29,7 +30,7 @@ BALL = 0.2  # radius [m]
 BOX = (0.5, 0.3, 0.2)  # [m]
 TANKS = {"ball": (1.0, 1.0, 0.9), "box": (1.2, 1.0, 0.9), "person": (2.4, 1.2, 0.9)}  # [m]
 LEVEL, FLOOR = 0.0, -0.55  # [m]
-HUMAN = ("lungs", "water", "cell", "steps", "triangles")  # settings of the human alone
+HUMAN = ("lungs", "breathing", "water", "cell", "steps", "triangles")  # settings of the human alone
 
 
 def ball_draught(ratio: float, radius: float = BALL) -> float:
@@ -165,7 +166,8 @@ scene = Scene(
         "cells": Parameter(40, "cells along the tank of ball, box or person", low=16, high=200),
         "forces": Parameter("pressure", "force model", choices=FORCES),
         "lungs": replace(PARAMETERS["lungs"], default="normal", help="air in the human's lungs"),
-        **{name: replace(PARAMETERS[name], help=f"human: {PARAMETERS[name].help}") for name in HUMAN[1:]},
+        "breathing": replace(BREATHING, help="human: none, or a behaviour by name, on top of `lungs`"),
+        **{name: replace(PARAMETERS[name], help=f"human: {PARAMETERS[name].help}") for name in HUMAN[2:]},
     },
     qualities={
         "draft": {"cells": 28, **human_quality("draft")},

@@ -22,6 +22,7 @@ from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
 from vitruvian.couple import Inertial
 from vitruvian.flesh import Embedding, Settings, embed
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of, without_breath
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
 from vitruvian.systems.cover import TrunkSlice
@@ -36,7 +37,8 @@ def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     shape = skin_shape(parameters)
     skin = body_skin(human(), shape)
-    flesh = TRUNK.flesh(body, skin, parameters)
+    breathing = breathing_of(parameters, body)
+    flesh = TRUNK.flesh(body, skin, parameters, lungs=breathing is not None)
     marks = {name: _mark(skin.vertices, flesh.model.lattice, *at) for name, at in MARKS.items()}
     nodes = flesh.model.lattice.nodes
     start = body.default_q
@@ -61,6 +63,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         Cover(body, flesh.model, shape, within=TRUNK.within),
         start,
         outside=outside,
+        breathing=breathing,
+        lungs=breathing is not None,
         settings=Settings(gap=1e-3, newton=40),
         inertial=Inertial(mass_damping=0.5, stiffness_damping=parameters["damping"]),
         two_way=parameters["two_way"],
@@ -111,7 +115,9 @@ def acceleration(time: float, drop: float) -> float:
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     belly, volume, time = recording.signals["belly"], recording.signals["volume"], recording.time
     lands = np.sqrt(2.0 * parameters["drop"] / GRAVITY)
+    volume = without_breath(recording, volume)
     report = Report(metrics={"volume_change": float(np.abs(volume / volume[0] - 1.0).max())})
+    breath_metrics(report, recording)
     report.checks["volume stays within 1 %"] = report.metrics["volume_change"] < 0.01
     after = time > lands + STOP
     if time[-1] > lands + STOP + 0.4:
@@ -142,6 +148,7 @@ scene = Scene(
         "drop": Parameter(0.2, "height of the fall", "m", low=0.02, high=0.6),
         "damping": Parameter(0.004, "Rayleigh damping β", "s", low=0.0, high=0.2),
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
+        "breathing": BREATHING,
         "two_way": Parameter(True, "bones feel the flesh"),
         "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure")),
         "lattice": Parameter(False, "show the lattice"),

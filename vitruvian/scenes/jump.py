@@ -17,7 +17,8 @@ import numpy as np
 
 from vitruvian.anatomy import body_contacts, human
 from vitruvian.control.stance import Jump, StanceGains, posture_weights, soles
-from vitruvian.scenes._body import MOTION, STEPS, scene_motion
+from vitruvian.scenes._body import MOTION, STEPS, missing_metrics, scene_motion
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._stance import GroundedMotion, stance_measures, stance_world
 from vitruvian.systems import BodySystem, Measure
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
@@ -46,6 +47,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         measures=measures,
         cameras=CAMERAS,
         books=True,
+        breathing=breathing_of(parameters, body),
     )
     gains = StanceGains(stiffness=200.0, damping=28.0, rate=parameters["rate"])
     return stance_world(system, plan, gains, parameters["steps"])
@@ -55,6 +57,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     s, time = recording.signals, recording.time
     flying = (s["ground"][:, 2] == 0.0) & (s["clearance"] > 0.005) & (s["centre"][:, 2] > 1.0)
     report = Report()
+    breath_metrics(report, recording)
     report.metrics |= {
         "clearance_m": float(s["clearance"].max()),
         "flight_s": float(flying.sum() * np.median(np.diff(time))),
@@ -64,6 +67,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "outside_force_in_flight_n": float(np.abs(s["ground"][flying]).max()) if flying.any() else 0.0,
         "push_work_j": float(s["work"][-1, 1]),
     }
+    report.metrics |= missing_metrics(recording)
     report.checks["no hand: no work but of muscles, joints and contact"] = report.metrics["push_work_j"] == 0.0
     if time[-1] >= 1.3:
         report.checks["both feet leave the ground"] = report.metrics["clearance_m"] > 0.01
@@ -94,6 +98,7 @@ scene = Scene(
     parameters={
         "motion": Parameter("jump", MOTION),
         "push": Parameter(7.0, "upward acceleration of the push-off", "m/s²", low=2.0, high=20.0),
+        "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
     },

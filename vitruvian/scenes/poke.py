@@ -21,6 +21,7 @@ from vitruvian.anatomy.skin_flesh import QUALITY_SPACING
 from vitruvian.control import ComputedMuscleControl, Gains, KeyMotion
 from vitruvian.flesh import Capsule, Contact, Settings, contact_surface
 from vitruvian.mesh import capsule
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of, without_breath
 from vitruvian.scenes._shape import shape_parameters, skin_shape
 from vitruvian.systems import Cover, FleshedBodySystem, Look, Measure, Now, Outside
 from vitruvian.systems.cover import TrunkSlice
@@ -35,7 +36,8 @@ def build(parameters: Mapping[str, Any]) -> World:
     body = human(pelvis="fixed")
     shape = skin_shape(parameters)
     skin = body_skin(human(), shape)
-    flesh = TRUNK.flesh(body, skin, parameters)
+    breathing = breathing_of(parameters, body)
+    flesh = TRUNK.flesh(body, skin, parameters, lungs=breathing is not None)
     middle = np.abs(skin.vertices - [0.0, 0.0, HEIGHT]) < [0.02, 1.0, 0.02]
     front = float(skin.vertices[middle.all(axis=1), 1].min())
     near = np.all(np.abs(skin.vertices - [0.0, front, HEIGHT]) < 0.16, axis=1)
@@ -71,6 +73,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         Cover(body, flesh.model, shape, within=TRUNK.within, drape=False),
         start,
         outside=outside,
+        breathing=breathing,
+        lungs=breathing is not None,
         settings=Settings(newton=40),
         every=2,
         two_way=parameters["two_way"],
@@ -112,11 +116,13 @@ def _moved(bone: str, first: Now) -> Callable[[Now], float]:
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     push, bones, volume = (recording.signals[k] for k in ("push", "bone_force", "volume"))
+    volume = without_breath(recording, volume)
     moved = bones - bones[0]
     strongest = float(np.abs(push[:, 1]).max())
     report = Report(
         metrics={"strongest_push_n": strongest, "volume_change": float(np.abs(volume / volume[0] - 1).max())}
     )
+    breath_metrics(report, recording)
     report.metrics["worst_difference_n"] = float(np.linalg.norm(moved - push, axis=1).max())
     report.checks["forces on bones add up to the push"] = report.metrics["worst_difference_n"] < 0.01 * strongest + 0.1
     report.metrics["spine_share"] = float(recording.signals["spine"].max() / max(strongest, 1e-9))
@@ -140,6 +146,7 @@ scene = Scene(
         "spacing": Parameter(0.03, "edge of a lattice cell", "m", low=0.008, high=0.04),
         "material": Parameter("soft", "tissue preset", choices=("si-paper", "si-thesis", "lee", "soft")),
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
+        "breathing": BREATHING,
         "two_way": Parameter(True, "bones feel the flesh"),
         "arrows": Parameter(0.008, "length of the force arrows, 0 for none", "m/N", low=0.0, high=0.1),
         "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure", "activation")),

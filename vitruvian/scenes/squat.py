@@ -16,6 +16,7 @@ import numpy as np
 from vitruvian.anatomy import body_contacts, human
 from vitruvian.control.stance import Follow, StanceGains, posture_weights
 from vitruvian.scenes._body import MOTION, STEPS, missing_metrics, scene_motion
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._stance import STANDING_CAMERAS, GroundedMotion, stance_measures, stance_world, steady_metrics
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure, tracking_measures
@@ -36,7 +37,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     ]
     system = BodySystem(
         body, motion.sample(0.0)[0], pelvis="free", contacts=body_contacts(body), measures=measures,
-        cameras=STANDING_CAMERAS, books=True,
+        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body),
     )  # fmt: skip
     gains = StanceGains(rate=parameters["rate"])
     return stance_world(system, Follow(body, motion, posture_weights(body)), gains, parameters["steps"])
@@ -47,6 +48,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report = Report()
     height = s["centre"][:, 2]
     report.metrics |= steady_metrics(recording)
+    breath_metrics(report, recording)
     report.metrics |= {
         "goes_down_m": float(height[0] - height.min()),
         "height_off_mm": float(1e3 * np.abs(height - s["wanted_height"]).max()),
@@ -73,6 +75,7 @@ scene = Scene(
     check=check,
     parameters={
         "motion": Parameter("squat", MOTION),
+        "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
     },

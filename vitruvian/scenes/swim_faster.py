@@ -4,6 +4,7 @@ Muscles follow up to about one stroke a second, so he begins slowly; at 0.4 an a
 it rolls him over.
 
     vitruvian run swim-faster --set factor=1.5
+    vitruvian run swim-faster --set stroke=butterfly --set rate=0.6 --set factor=1.5
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ SLID = 0.98  # of the rate asked for, from which on he is counted as having it
 
 def build(parameters: Mapping[str, Any]) -> World:
     faster = parameters["rate"] * parameters["factor"]
-    return stroke_world("crawl", parameters, plan=[(parameters["at"], rate(faster))])
+    return stroke_world(parameters["stroke"], parameters, plan=[(parameters["at"], rate(faster))])
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     """Speeds over whole cycles, each as long as it really was: those before the command but the first, and the last
     ones, swum at the new rate."""
-    report = swim_report(recording, parameters)
+    report = swim_report(recording, parameters, stroke=parameters["stroke"])
     if parameters["physics"] == "kinematic":
         return report
     slow, at = parameters["rate"], parameters["at"]
@@ -53,12 +54,13 @@ def _there(recording: Recording, asked: float) -> float:
 
 scene = Scene(
     name="swim-faster",
-    summary="the crawl's oscillators are told to beat faster, and the swimmer speeds up",
+    summary="a swimmer's oscillators are told to beat faster, and he speeds up",
     answers="Si 2013, section 6.2",
     seconds=8.8,
     build=build,
     check=check,
     parameters={
+        "stroke": Parameter("crawl", "a stroke by name, or a file of your own"),
         **PARAMETERS,
         "rate": Parameter(0.5, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
         "factor": Parameter(2.0, "by which the rate grows", low=1.0, high=2.5),

@@ -1,6 +1,7 @@
 """The swimmer follows a ball that moves ahead of him on a curve, and catches up with it.
 
 vitruvian run swim-follow --set ball_turn=-3 --set ball_x=-0.6    the other way
+vitruvian run swim-follow --set stroke=butterfly --set rate=0.9
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     Pool().check(ball(parameters, 0.0), "the ball")  # before anything is built, which takes a while
 
     def pilot(body: Body) -> Pilot:
-        return Pilot(body, "crawl", target=lambda t: ball(parameters, t))
+        return Pilot(body, parameters["stroke"], target=lambda t: ball(parameters, t))
 
     def away(now: Now) -> float:
         return float(np.linalg.norm(now.pose("Sku")[:2, 3] - ball(parameters, now.time)))
@@ -43,7 +44,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         Measure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
     )
     world = stroke_world(
-        "crawl",
+        parameters["stroke"],
         parameters,
         pilot=pilot,
         turns=True,
@@ -61,7 +62,7 @@ def check_path(parameters: Mapping[str, Any], seconds: float) -> None:
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
-    report = swim_report(recording, parameters, straight=False)
+    report = swim_report(recording, parameters, stroke=parameters["stroke"], straight=False)
     distance = recording.signals["distance"]
     report.metrics["distance_at_first_m"] = float(distance[0])
     report.metrics["least_distance_m"] = float(distance.min())
@@ -78,6 +79,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
+        "stroke": Parameter("crawl", "a stroke by name, or a file of your own"),
         **PARAMETERS,
         "ball_x": Parameter(0.6, "of the ball at first, to the left", "m", low=-25.0, high=25.0),
         "ball_ahead": Parameter(4.0, "distance ahead at first", "m", low=1.0, high=25.0),

@@ -22,6 +22,7 @@ from vitruvian.control.stance import StanceGains, Walk, posture_weights, soles, 
 from vitruvian.exchange import read_trial
 from vitruvian.measured import trial_motion
 from vitruvian.scenes._body import STEPS
+from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._stance import stance_measures, stance_world
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure
@@ -76,6 +77,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         measures=measures,
         cameras=CAMERAS,
         books=True,
+        breathing=breathing_of(parameters, body),
     )
     gains = StanceGains(
         stiffness=200.0, damping=28.0, rate=parameters["rate"],
@@ -98,6 +100,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     up = centre[:, 2] > FALLEN * centre[0, 2]
     last = int(np.argmin(up)) if not up.all() else len(up)
     report = Report()
+    breath_metrics(report, recording)
     steps = 0
     for foot in s["feet"][:last].T:
         was_up = False
@@ -130,6 +133,7 @@ scene = Scene(
     check=check,
     parameters={
         "start": Parameter(0.18, "where in the clip to begin", "s", low=0.0, high=1.2),
+        "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
     },

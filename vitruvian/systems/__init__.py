@@ -5,6 +5,7 @@ BodySystem          bones and muscles, things held, pushes, ground contact
 FleshedBodySystem   the same in its flesh, both ways
 SwimmerSystem       a body in still or simulated water; `pool` is a window of it
 TorsoSystem         a body whose trunk breathes
+Breathing           a recorded breath for any of the bodies above
 TissueSystem        a piece of flesh by itself
 TankSystem          water with rigid bodies
 LanesSystem         several systems side by side
@@ -15,6 +16,7 @@ are measures (`measures`).
 
 from vitruvian.systems.body import BodySystem
 from vitruvian.systems.bones import BonesState, BonesSystem, steady_rate
+from vitruvian.systems.breathing import Breathing, StrokeLock
 from vitruvian.systems.cover import Cover
 from vitruvian.systems.fleshed import FleshedBodySystem, FleshedState, Outside
 from vitruvian.systems.fleshed_look import Look
@@ -44,6 +46,7 @@ __all__ = [
     "BodySystem",
     "BonesState",
     "BonesSystem",
+    "Breathing",
     "Cover",
     "Drawn",
     "FleshedBodySystem",
@@ -62,6 +65,7 @@ __all__ = [
     "PointsLayer",
     "Push",
     "PushedSystem",
+    "StrokeLock",
     "SurfaceLayer",
     "SwimState",
     "SwimmerPreview",

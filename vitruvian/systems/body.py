@@ -2,26 +2,40 @@
 
     world = World(BodySystem(human()), controller, frame_rate=60, substeps=8)
 
-Every step is the one of `couple.step`. Honours the controls `excitation`, `torque` and, with a free pelvis,
+Every step is the one of `couple.step`. Honours the controls `excitation`, `reflex`, `torque` and, with a free pelvis,
 `root_force`; without controls the body is let go. Without activation dynamics, activation is the excitation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.anatomy.fingers import gripping
 from vitruvian.control import Controls, honoured
-from vitruvian.couple import AppliedTorques, BodyState, BodyStepper, Book, Contacts, Contributor, JointTorques
+from vitruvian.couple import (
+    AppliedTorques,
+    BodyState,
+    BodyStepper,
+    Book,
+    Contacts,
+    Contributor,
+    JointTorques,
+    StretchReflex,
+)
+from vitruvian.couple.stretch_reflex import NO_REFLEX
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics, lengths, stored_energy
 from vitruvian.systems.layers import Drawn, Layer, body_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
 from vitruvian.world import Camera, Mesh, Signal
+
+if TYPE_CHECKING:  # the recorded breath comes from a body of its own
+    from vitruvian.systems.breathing import Breathing
 
 Array = np.ndarray
 BODY_CAMERAS = (
@@ -39,6 +53,7 @@ class BodySystem(Drawn):
     """See `world.simulation.Simulation`; the state is a `BodyState`."""
 
     lost: tuple[str, ...] = LOST
+    shows_breath = True  # by a skin of its own
 
     def __init__(
         self,
@@ -61,12 +76,14 @@ class BodySystem(Drawn):
         books: bool = False,
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
+        breathing: Breathing | None = None,
     ):
         """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held
         starts still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held,
         bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out
         the bones' surfaces. books: whether the work of everything that acts is booked and a signal. contributors: what
-        else acts on the bones in every step; layers: what else is seen."""
+        else acts on the bones in every step; layers: what else is seen. breathing: a recorded breath that ribs and skin
+        go along with; the skin is then drawn."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
@@ -75,22 +92,32 @@ class BodySystem(Drawn):
         self.held, self.pushes, self.dynamics, self.books = tuple(held), tuple(pushes), dynamics, books
         fixed = np.zeros(body.skeleton.n_v, dtype=bool)
         fixed[: body.skeleton.joints[0].n_v] = pelvis == "fixed"
-        self.honours = ("excitation", "torque") + (("root_force",) if body.free_root and pelvis == "free" else ())
+        self.honours = ("excitation", "reflex", "torque") + (
+            ("root_force",) if body.free_root and pelvis == "free" else ()
+        )
         if still is not None:
             fixed |= still
         self.stepper = BodyStepper(body.skeleton, body.muscles, held=fixed, contacts=contacts)
         for bone in [h.bone for h in self.held] + [p.bone for p in self.pushes]:
             body.skeleton.index(bone)
         self._fists = [(body.skeleton.index(f"Ha_{side}"), gripping(body, side)) for side in grips]
-        self.contributors = tuple(contributors)
+        self.contributors, self.breathing = tuple(contributors), breathing
         elastic = ("contraction",) if body.muscles.elastic.any() else ()
         self.accounts = tuple(
-            dict.fromkeys((*ACCOUNTS, *self.lost, *elastic, *(c.account for c in contributors if c.account)))
+            dict.fromkeys(
+                (
+                    *ACCOUNTS,
+                    *self.lost,
+                    *elastic,
+                    *(("breath",) if breathing else ()),
+                    *(c.account for c in contributors if c.account),
+                )
+            )
         )
         bones = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
-        self.layers = [*bones, *layers]
+        self.layers = [*bones, *((breathing.layer(),) if breathing and self.shows_breath else ()), *layers]
         booked = (self._work(), *((STORED,) if elastic else ())) if books else ()
-        self.measures = (*MEASURES, *booked, *measures)
+        self.measures = (*MEASURES, *booked, *(breathing.measures if breathing else ()), *measures)
         self.cameras, self.ground = tuple(cameras), ground
 
     def start(self, rng: np.random.Generator) -> BodyState:
@@ -109,6 +136,12 @@ class BodySystem(Drawn):
                 state.activation = given.excitation.copy()
             else:
                 state.activation = self.dynamics.step(state.activation, given.excitation, dt)
+        reflex = NO_REFLEX
+        if given.reflex is not None:
+            reflex = given.reflex
+            state.activation = state.activation.copy()  # the step sets its muscles'
+            if self.dynamics is not None:
+                reflex = reflex._replace(on=self.dynamics.on, off=self.dynamics.off)
         if given.torque is not None and np.any(given.torque.torque[self.stepper.held]):
             at = int(np.flatnonzero(self.stepper.held & (given.torque.torque != 0.0))[0])
             raise InputError(f"this body: a torque on {self.body.coordinate_names[at]}, which is held still")
@@ -117,20 +150,24 @@ class BodySystem(Drawn):
             root = np.zeros(s.n_v)
             root[:6] = given.root_force
             others.append(AppliedTorques(JointTorques(root), (state.q, state.v), account="push"))
-        self.advance(state, time, dt, given.torque, others)
-        if not np.isfinite(state.v).all() or np.abs(state.v).max() > FASTEST:
+        if self.breathing is not None:
+            ribs = self.breathing.ribs(self.q0, state.q, state.v, time + dt)
+            others.append(AppliedTorques(ribs, (state.q, state.v), account="breath"))
+        self.advance(state, time, dt, given.torque, others, reflex)
+        if not np.vdot(state.v, state.v) < FASTEST**2 and not np.abs(state.v).max() <= FASTEST:
             worst = int(np.argmax(~np.isfinite(state.v) | (np.abs(state.v) > FASTEST)))
             raise Diverged(self.body.coordinate_names[worst], "moves faster than 10 000 rad/s")
         self.surround(state, time + dt)
 
     def advance(
-        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
-    ) -> None:
+        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor],
+        reflex: StretchReflex = NO_REFLEX,
+    ) -> None:  # fmt: skip
         """Bones one step on; a body in its flesh does it otherwise."""
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, others, load=state.load, torque=torque,
             wrench=state.wrench if state.wrench.any() else None, book=state.book if self.books else None,
-            fibre=state.fibre,
+            fibre=state.fibre, reflex=reflex,
         )  # fmt: skip
 
     def surround(self, state: BodyState, time: float) -> None:

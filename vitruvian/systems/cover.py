@@ -20,6 +20,7 @@ from vitruvian.flesh import Drape, Embedding, FleshModel, embed, preset
 from vitruvian.flesh.drape import CELLS
 from vitruvian.skeleton import bone_poses
 from vitruvian.skin import BoundSkin, bind
+from vitruvian.systems.breath_flesh import trunk_organs
 
 Array = np.ndarray
 BLEND = 0.04  # [m] over which the skin passes from flesh to bones
@@ -50,8 +51,9 @@ class TrunkSlice:
             np.array([self.wide + edge, self.back, self.high + edge]),
         )
 
-    def flesh(self, body: Body, skin: Skin, parameters: Mapping[str, Any]) -> BodyFlesh:
-        """Tissue of the slice, as a scene's parameters (spacing, material, ties) want it."""
+    def flesh(self, body: Body, skin: Skin, parameters: Mapping[str, Any], lungs: bool = False) -> BodyFlesh:
+        """Tissue of the slice, as a scene's parameters (spacing, material, ties) want it; lungs: with
+        lungs and viscera."""
         return body_flesh(
             body,
             spacing=parameters["spacing"],
@@ -60,6 +62,7 @@ class TrunkSlice:
             within=self.within,
             reach=self.reach,
             ties=parameters["ties"],
+            organs=trunk_organs() if lungs else (),
         )
 
 
@@ -103,12 +106,16 @@ class Cover:
             else None
         )
 
-    def positions(self, x: Array, poses: Array) -> Array:
-        """Vertices [m] (n, 3) with lattice nodes at x and bones at poses (n_bones, 4, 4)."""
+    def positions(self, x: Array, poses: Array, offset: Array | None = None) -> Array:
+        """Vertices [m] (n, 3) with lattice nodes at x and bones at poses (n_bones, 4, 4); offset: what breath does to
+        the skin that rides on bones, in the frames of those that move it most (n, 3)."""
         flesh = self.riding.positions(x)
         if not self.skinned:
             return flesh
         skinned = self.bound.place(poses).vertices
+        if offset is not None:
+            main = self.bound.bones[self.bound.influence[:, 0]]
+            skinned += np.einsum("nij,nj->ni", poses[main, :3, :3], offset)
         beyond = self.share[:, None] * (flesh - skinned)
         return skinned + (beyond if self._drape is None else self._drape(beyond))
 

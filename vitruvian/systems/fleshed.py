@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import Belly, Body, BodyFlesh
-from vitruvian.couple import BodyState, Contributor, Inertial, JointTorques, MuscleFlesh, WrapState
+from vitruvian.couple import BodyState, Contributor, Inertial, JointTorques, MuscleFlesh, StretchReflex, WrapState
+from vitruvian.couple.stretch_reflex import NO_REFLEX
 from vitruvian.flesh import Contact, Loads, SelfContact, Settings, tissue_volume
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import BodySystem
+from vitruvian.systems.breath_flesh import FleshBreath
 from vitruvian.systems.cover import Cover
 from vitruvian.systems.fleshed_look import Look, flesh_layers
 from vitruvian.systems.measures import Measure, Now
@@ -47,6 +49,7 @@ class FleshedState(BodyState):
 class FleshedBodySystem(BodySystem):
     """See `BodySystem`; the state is a `FleshedState`."""
 
+    shows_breath = False  # its cover does
     lost = ()  # the step of bones and flesh together does not tell what it loses
 
     def __init__(
@@ -66,10 +69,12 @@ class FleshedBodySystem(BodySystem):
         touching: SelfContact | None = None,
         look: Look = Look(),  # noqa: B008 - frozen
         props: Sequence[tuple[str, tuple[Array, Array]]] = (),
+        lungs: bool = False,
         **rest: Any,
     ) -> None:
         """cover: the skin to be drawn; bellies: likewise; touching: skin that may touch itself; at_ease: as for
-        `MuscleFlesh`; props: meshes moved by `outside`; rest: as for `BodySystem`."""
+        `MuscleFlesh`; props: meshes moved by `outside`; lungs: the flesh has them, and a breath fills them; rest: as
+        for `BodySystem`."""
         super().__init__(body, q, **rest)
         self.flesh, self.outside, self.touching = flesh, outside or (lambda time: Outside()), touching
         self.wrap = MuscleFlesh(
@@ -85,8 +90,14 @@ class FleshedBodySystem(BodySystem):
         self.alive = np.array([number[n] for n in flesh.model.muscles.names], dtype=np.int64)
         self.near = np.unique(flesh.model.attachments.bone)  # bones that carry flesh
         self.cover, self.look = cover, look
+        self.breath_skin = None if self.breathing is None else self.breathing.field(cover.bound)
+        self.breath: FleshBreath | None = None
+        if self.breathing is not None and lungs:
+            self.breath = FleshBreath(self.breathing, flesh.model)
+            self.breath.find(self.wrap, body.default_q, self.q0)
         self.layers = flesh_layers(self, bellies, props)
-        self.measures = (*FLESH_MEASURES, *self.measures)
+        lung = () if self.breath is None else (self._lung_pressure(self.breath),)
+        self.measures = (*FLESH_MEASURES, *lung, *self.measures)
 
     def start(self, rng: np.random.Generator) -> FleshedState:
         plain = super().start(rng)
@@ -98,8 +109,9 @@ class FleshedBodySystem(BodySystem):
         return state
 
     def advance(
-        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
-    ) -> None:
+        self, state: BodyState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor],
+        reflex: StretchReflex = NO_REFLEX,
+    ) -> None:  # fmt: skip
         assert isinstance(state, FleshedState)
         state.q, state.v = self.wrap.step(
             state.wrap,
@@ -114,6 +126,7 @@ class FleshedBodySystem(BodySystem):
             torque=torque,
             book=state.book if self.books else None,
             fibre=state.fibre,
+            reflex=reflex,
         )
 
     def surround(self, state: BodyState, time: float) -> None:
@@ -147,7 +160,14 @@ class FleshedBodySystem(BodySystem):
         force = None
         if self.wrap.inertial is not None:
             force = model.node_mass[:, None] * (self.body.skeleton.gravity + now.weight)
-        return Loads(activation=activation, force=force, contacts=tuple(now.contacts), self_contact=self.touching)
+        loads = Loads(activation=activation, force=force, contacts=tuple(now.contacts), self_contact=self.touching)
+        return loads if self.breath is None else self.breath.loads(loads, time, bone_poses(self.skeleton, state.q))
+
+    @staticmethod
+    def _lung_pressure(breath: FleshBreath) -> Measure:
+        return Measure(
+            Signal("lung_pressure", "Pa", "that fills the lungs in the flesh"), lambda now: breath.pressure(now.time)
+        )
 
     def shown_poses(self, state: FleshedState) -> Array:
         """Bones as the flesh last saw them, with fingers closed round what is held, shape (n_bones, 4, 4)."""

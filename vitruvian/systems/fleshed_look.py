@@ -102,7 +102,8 @@ def _tissue(system: FleshedBodySystem, bellies: Sequence[Belly]) -> list[Layer]:
         return tissue_values(model, now.state.wrap.flesh, look.colour, now.state.activation[system.alive])
 
     def vertices(now: Now) -> Array:
-        return cover.positions(now.state.wrap.flesh.x, system.shown_poses(now.state))
+        offset = None if system.breath_skin is None else system.breath_skin.offset(now.time)
+        return cover.positions(now.state.wrap.flesh.x, system.shown_poses(now.state), offset)
 
     def lift(now: Now) -> Array:
         return system.outside(now.time).lift

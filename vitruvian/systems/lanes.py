@@ -15,6 +15,7 @@ import numpy as np
 
 from vitruvian.control import Controls
 from vitruvian.errors import InputError
+from vitruvian.spatial import quaternion_from_rotation, quaternion_product
 from vitruvian.systems.layers import Drawn
 from vitruvian.world import Camera, Frame, LinesFrame, Signal, Stage, SurfaceFrame
 
@@ -40,7 +41,7 @@ class LanesSystem:
     def __init__(
         self,
         systems: Mapping[str, Drawn],
-        apart: Sequence[float],
+        apart: Sequence[float] | Array,
         *,
         first: Sequence[float] = (0.0, 0.0, 0.0),
         signals: Sequence[LaneSignal] | None = None,
@@ -49,8 +50,9 @@ class LanesSystem:
         cameras: Sequence[Camera] = (),
         ground: float | None = None,
     ):
-        """signals: of each lane; all of its own, under its name, if None. light: leave out rigid bodies and points, so
-        that a recording of many lanes stays small. naming: what a thing or signal of a lane is called."""
+        """apart: or the pose in which each lane is shown, shape (n, 4, 4). signals: of each lane; all of its own,
+        under its name, if None. light: leave out rigid bodies and points, so that a recording of many lanes stays
+        small. naming: what a thing or signal of a lane is called."""
         if not systems:
             raise InputError("lanes: at least one system is needed")
         called = [naming.format(lane=lane, name=name) for lane in systems for name in "xy"]
@@ -58,7 +60,12 @@ class LanesSystem:
             raise InputError(f"lanes: naming '{naming}' calls two things the same; use {{lane}} and {{name}}")
         self.systems, self.ground = dict(systems), ground
         self.cameras = tuple(cameras) or tuple(next(iter(systems.values())).cameras)
-        self.offsets = [np.asarray(first, float) + n * np.asarray(apart, float) for n in range(len(self.systems))]
+        self.shown = np.asarray(apart, float)  # pose of each lane, (n, 4, 4)
+        if self.shown.ndim == 1:
+            step, self.shown = self.shown, np.tile(np.eye(4), (len(self.systems), 1, 1))
+            self.shown[:, :3, 3] = np.asarray(first, float) + np.arange(len(self.systems))[:, None] * step
+        if self.shown.shape != (len(self.systems), 4, 4):
+            raise InputError(f"lanes: {len(self.systems)} lanes need as many poses (4, 4), not {self.shown.shape}")
         self.signals, self.light, self.naming = signals, light, naming
 
     def start(self, rng: np.random.Generator) -> LanesState:
@@ -98,18 +105,16 @@ class LanesSystem:
         lines: dict[str, LinesFrame] = {}
         points: dict[str, Array] = {}
         for n, (lane, system) in enumerate(self.systems.items()):
-            frame, aside = system.observe(state.lanes[n], given[n], time), self.offsets[n]
+            frame, place = system.observe(state.lanes[n], given[n], time), self.shown[n]
 
             def call(name: str, lane: str = lane) -> str:
                 return self.naming.format(lane=lane, name=name)
 
             if not self.light:
-                placed = frame.poses.copy()
-                placed[:, :3] += aside
-                poses.append(placed)
-                points |= {call(k): v + aside for k, v in frame.points.items()}
-            surfaces |= {call(k): replace(v, vertices=v.vertices + aside) for k, v in frame.surfaces.items()}
-            lines |= {call(k): replace(v, points=v.points + aside) for k, v in frame.lines.items()}
+                poses.append(_placed(place, frame.poses))
+                points |= {call(k): _moved(place, v) for k, v in frame.points.items()}
+            surfaces |= {call(k): replace(v, vertices=_moved(place, v.vertices)) for k, v in frame.surfaces.items()}
+            lines |= {call(k): replace(v, points=_moved(place, v.points)) for k, v in frame.lines.items()}
             signals |= self._read(lane, frame.signals)
         return Frame(np.concatenate([np.zeros((0, 7)), *poses]), signals, surfaces, lines, points)
 
@@ -137,6 +142,21 @@ class LanesSystem:
             value = np.asarray(s.of(own), float)
             out[f"{s.signal.name}_{lane}"] = value.copy() if s.signal.components else float(value)
         return out
+
+
+def _moved(place: Array, points: Array) -> Array:
+    """Points (n, 3) [m] of a lane in the pose (4, 4) in which it is shown."""
+    return np.asarray(points @ place[:3, :3].T + place[:3, 3])
+
+
+def _placed(place: Array, poses: Array) -> Array:
+    """The same for poses (n, 7)."""
+    out = poses.copy()
+    out[:, :3] = _moved(place, poses[:, :3])
+    if not np.array_equal(place[:3, :3], np.eye(3)):
+        turn = quaternion_from_rotation(place[:3, :3])
+        out[:, 3:] = [quaternion_product(turn, q) for q in poses[:, 3:]]
+    return out
 
 
 @dataclass

@@ -26,6 +26,8 @@ from vitruvian.couple import (
     Drive,
     FleshMotion,
     FleshSkin,
+    JointCourse,
+    MovedSkin,
     StillWater,
     SwimmerState,
     Wading,
@@ -35,6 +37,7 @@ from vitruvian.errors import InputError
 from vitruvian.muscle import ActivationDynamics, MuscleBuilder
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
+from vitruvian.systems.breathing import Breathing
 from vitruvian.systems.colours import SKIN, WATER
 from vitruvian.systems.layers import Drawn, Layer, PointsLayer, SurfaceLayer, body_layers, water_layers
 from vitruvian.systems.measures import Measure, Now
@@ -79,6 +82,7 @@ class SwimState(SwimmerState):
 
     water: WaterState | None = None
     flesh: FleshMotion | None = None
+    breath: Array | None = None  # where in a recorded breath he is [s], and how fast that goes, (2,)
 
 
 class SwimmerSystem(Drawn):
@@ -103,11 +107,13 @@ class SwimmerSystem(Drawn):
         meshes: Sequence[Mesh] = (),
         marks: Callable[[float], Array] | None = None,
         drawn: bool = True,
+        breathing: Breathing | None = None,
     ):
-        """flesh: finite elements under the skin, None for skinning alone. forces: "pressure" solves bones and water
-        together, "velocity" is the documents' interleaved scheme. patches: limbs with refined water about them, "none",
-        "hands" or "hands and feet". muscles False takes the muscles away (torques then do
-        all the work). q, v: start. marks: points [m] (n, 3) to show at a time, such as a ball to follow."""
+        """flesh: finite elements under the skin, None for skinning alone. breathing: a recorded breath that lungs,
+        skin and ribs go along with. forces: "pressure" solves bones and water together, "velocity" is the documents'
+        interleaved scheme. patches: limbs with refined water about them, "none", "hands" or "hands and feet". muscles
+        False takes the muscles away (torques then do all the work). q, v: start. marks: points [m] (n, 3) to show at a
+        time, such as a ball to follow."""
         if not body.free_root:
             raise InputError("a swimmer needs a free pelvis")
         if forces not in FORCES:
@@ -119,6 +125,8 @@ class SwimmerSystem(Drawn):
         self.dynamics, self.pushes, self.marks = dynamics, tuple(pushes), marks
         self.honours: tuple[str, ...] = (*(("excitation",) if muscles else ()), "torque", "course")
         self.stepper = BodyStepper(s, body.muscles if muscles else MuscleBuilder(s).build())
+        self.breathing = breathing
+        self.breath = None if breathing is None else breathing.field(skin)
         self.fleshed = None if flesh is None else FleshSkin(s, body.default_q, skin, flesh.model)
         self.in_water = BodyInWater(self.stepper, skin)
         self.patches = None
@@ -128,7 +136,7 @@ class SwimmerSystem(Drawn):
             self.patches = limb_patches(self.in_water, self.in_water.start(self.q0, self.v0), water, patches)
         self.groups, self.parts = muscle_groups(body), parts_of(skin.names)
         self.layers = self._layers(meshes, drawn)
-        self.measures = (*swim_measures(), *measures)
+        self.measures = (*swim_measures(), *(breathing.measures if breathing else ()), *measures)
         self.cameras = tuple(cameras)
 
     # --- Simulation ----------------------------------------------------------------------------------------------
@@ -136,6 +144,8 @@ class SwimmerSystem(Drawn):
     def start(self, rng: np.random.Generator) -> SwimState:
         plain = self.in_water.start(self.q0, self.v0)
         state = SwimState(**{f.name: getattr(plain, f.name) for f in fields(plain)})
+        if self.breathing is not None:
+            state.breath = self.breathing.clock(0.0)
         if self.fleshed is not None:
             state.flesh = self.fleshed.start(self.q0)
         if isinstance(self.water, Tank):
@@ -148,7 +158,13 @@ class SwimmerSystem(Drawn):
         return state
 
     def step(self, state: SwimState, controls: Controls | None, time: float, dt: float) -> None:
-        wading = self._begin(state, self._drive(state, controls, dt))
+        drive = self._drive(state, controls, dt)
+        if self.breathing is not None:
+            state.breath = self.breathing.clock(time, None if controls is None else controls.beat)
+            if not isinstance(drive, JointCourse):
+                ribs = self.breathing.ribs(self.q0, state.q, state.v, float(state.breath[0]))
+                drive = ribs if drive is None else drive + ribs
+        wading = self._begin(state, drive)
         if isinstance(self.water, Tank):
             assert state.water is not None
             # whether he still has room is asked below, in his own words
@@ -162,13 +178,22 @@ class SwimmerSystem(Drawn):
         wading.end(dt)
         if self.fleshed is not None and state.flesh is not None:
             self.fleshed.follow(state.flesh, bone_poses(self.skeleton, state.q), dt)
+        if self.breathing is not None:
+            state.breath = self.breathing.clock(time + dt, None if controls is None else controls.beat)
         self._push(state, time + dt)
 
     # --- parts ---------------------------------------------------------------------------------------------------
 
     def moving_skin(self, state: SwimState) -> Any:
-        """The skin as flesh, if there is any, moves it: see `couple.skin_links.MovingSkin`."""
-        return self.skin if self.fleshed is None or state.flesh is None else self.fleshed.at(state.flesh)
+        """The skin as flesh and breath, if there are any, move it: see `couple.skin_links.MovingSkin`."""
+        moved = None if self.fleshed is None or state.flesh is None else self.fleshed.at(state.flesh)
+        if self.breath is None or state.breath is None:
+            return self.skin if moved is None else moved
+        clock, pace = state.breath
+        offset, rate = self.breath.offset(clock), self.breath.rate(clock, pace)
+        if moved is None:
+            return MovedSkin(self.skin, self.breath.main, offset, rate)
+        return MovedSkin(moved.bound, moved.main, moved.offset + offset, moved.rate + rate)
 
     def _begin(self, state: SwimState, drive: Drive = None) -> Wading:
         return self.in_water.begin(state, drive, skin=self.moving_skin(state))

@@ -131,11 +131,7 @@ class TorsoSystem(BodySystem):
         bend = np.zeros(2) if given.breath is None else given.breath.bend
         torque = self.posture.torques(state.q, state.v, bend)
         if given.torque is not None:
-            torque = JointTorques(
-                torque.torque + given.torque.torque,
-                torque.stiffness + np.asarray(given.torque.stiffness),
-                torque.damping + np.asarray(given.torque.damping),
-            )
+            torque = torque + given.torque
         self.advance(state, time, dt, torque, ())
         if not np.isfinite(breath.v).all() or np.abs(breath.v).max() > SPEED:
             raise Diverged("belly", f"a point moves faster than {SPEED:g} m/s")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from vitruvian.anatomy import bound_skin
 from vitruvian.anatomy.trunk import Trunk
 from vitruvian.breath import vertices
 from vitruvian.skeleton import bone_poses
-from vitruvian.skin import bind
+from vitruvian.systems.breath_field import Lining, Spread
 from vitruvian.systems.colours import SKIN
 from vitruvian.systems.layers import Layer, LinesLayer, SurfaceLayer
 from vitruvian.systems.measures import Now
@@ -25,7 +24,6 @@ TORSO_CAMERAS = (
     Camera("person", (0.8, -3.6, 1.35), (0.0, 0.0, 1.0)),
 )
 BELLY, DIAPHRAGM = (0.80, 0.55, 0.45), (0.62, 0.22, 0.20)
-NEAR, FAR = 0.02, 0.07  # [m] from the wall within which the skin goes with it wholly, and beyond which not at all
 TRIANGLES, SPACING = 16_000, 0.012
 SKIN_OPACITY = 0.4
 
@@ -69,38 +67,21 @@ def torso_layers(trunk: Trunk, system: Any, skin: bool) -> list[Layer]:
 
 
 class TrunkSkin:
-    """A skin on the bones that goes along with the wall of the belly where it lies on it.
-
-    What the wall does beyond being carried by the bones is passed on to the skin near it, from the settled pose on."""
+    """A skin on the bones that goes along with ribs and belly where it lies on them, from the settled pose on."""
 
     def __init__(self, trunk: Trunk, system: Any, triangles: int = TRIANGLES):
         body = trunk.body
         self.bound = bound_skin(body, triangles=triangles, spacing=SPACING)
-        c = trunk.cavities
-        wall = np.unique(trunk.shape.wall[1:-1])
-        wall = wall[c.carried.point[wall] >= 0]
-        self.points = c.carried.point[wall]
-        rest = c.rest[self.points]
-        weights = self.bound.dense_weights()[cKDTree(self.bound.rest).query(rest)[1]]
-        self.carried = bind(body.skeleton, body.default_q, rest, np.zeros((0, 3), int), self.bound.names, weights)
-        far, near = cKDTree(rest).query(self.bound.rest, k=4)
-        share = np.clip((FAR - far[:, 0]) / (FAR - NEAR), 0.0, 1.0)
-        self.share = share * share * (3.0 - 2.0 * share)
-        self.moved = np.flatnonzero(self.share > 0.0)
-        close = 1.0 / (far[self.moved] + 1e-3)
-        self.near, self.weight = near[self.moved], close / close.sum(axis=1, keepdims=True)
+        self.lining = Lining(trunk, self.bound)
+        self.spread = Spread(self.lining.rest, self.bound.rest)
+        self._main = self.bound.bones[self.bound.influence[:, 0]]
         kept = system.settled
-        self.before = self._beyond(bone_poses(body.skeleton, kept["q"]), kept["x"])
-
-    def _beyond(self, poses: Array, x: Array) -> Array:
-        return np.asarray(x[self.points] - self.carried.place(poses).vertices)
+        self.before = self.lining.beyond(bone_poses(body.skeleton, kept["q"]), kept["x"])
 
     def positions(self, poses: Array, x: Array) -> Array:
         """Vertices [m], with bones at poses and the belly's points at x."""
-        out = self.bound.place(poses).vertices
-        beyond = self._beyond(poses, x) - self.before
-        out[self.moved] += self.share[self.moved, None] * np.einsum("ij,ijk->ik", self.weight, beyond[self.near])
-        return out
+        moved = self.spread(self.lining.beyond(poses, x) - self.before)
+        return np.asarray(self.bound.place(poses).vertices + np.einsum("nij,nj->ni", poses[self._main, :3, :3], moved))
 
 
 def _part(grid: Array, faces: Array, flip: bool = False) -> tuple[Array, Array]:

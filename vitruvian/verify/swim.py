@@ -139,6 +139,12 @@ def empty_lungs_sink_in_simulated_water() -> Finding:
 
 
 @claim
+def a_streamlined_swimmer_glides_with_little_drag() -> Finding:
+    """Towing force over the square of the speed, hands together overhead, under the surface of simulated water."""
+    return _swim_water.streamlined_drag()
+
+
+@claim
 def forces_on_body_and_water_are_equal_and_opposite() -> Finding:
     """Impulses booked on a swimmer and received by the faces of his water, over a stroke: gap in parts of all of it."""
     return _swim_momentum.equal_and_opposite()
