@@ -48,6 +48,7 @@ NAMES = {
     "track": "vitruvian.door",
     # many runs
     "sweep": "vitruvian.door",
+    "search_stroke": "vitruvian.door",
     "map": "vitruvian.swarm",
     # bodies and mechanisms
     "human": "vitruvian.anatomy",

@@ -30,6 +30,7 @@ from vitruvian.control import Controls as Controls
 from vitruvian.door import open as open
 from vitruvian.door import render as render
 from vitruvian.door import run as run
+from vitruvian.door import search_stroke as search_stroke
 from vitruvian.door import share as share
 from vitruvian.door import show as show
 from vitruvian.door import sweep as sweep

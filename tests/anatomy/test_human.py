@@ -301,3 +301,16 @@ def test_a_muscle_that_cannot_be_added_is_one_clear_line_that_names_it(body, nam
         body.with_muscle(name, path, **options)
     assert f"muscle '{name}'" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_spine_of_sections_has_the_limits_of_the_thesis():
+    body = human(spine="sections")
+    s = body.skeleton
+    jointed = [n for n in ("Sku", *(f"{a}{k}" for a, m in (("C", 7), ("T", 12), ("L", 5)) for k in range(1, m + 1)))
+               if s.joints[s.index(n)].n_v]  # fmt: skip
+    assert sorted(jointed) == sorted(["Sku", "C3", "C7", "T4", "T8", "T12", "L3", "L5"])
+    at = s.v_slice("L3")
+    forces = s.forces
+    assert np.degrees(forces.high[at] - forces.low[at]) == pytest.approx([41.0, 40.0, 12.0])
+    assert set(body.muscles.names) < set(human().muscles.names)  # muscles within a section are left out
+    assert s.mass == pytest.approx(human().skeleton.mass)

@@ -90,7 +90,7 @@ def test_a_file_being_exported(here, monkeypatch, capsys, kind, suffix):
 @KINDS
 @pytest.mark.parametrize("out", ["a.png", "a.mp4"])
 def test_a_picture_or_film_being_drawn(here, monkeypatch, capfd, kind, out):
-    monkeypatch.setattr("vitruvian.view.render.Shooting.shoot", lambda shooting, i: pressed(kind))
+    monkeypatch.setattr("vitruvian.view.render.Shooting.shoot", lambda shooting, *which: pressed(kind))
     assert invoke(["render", "pendulum", out, "--size", "64x48"]) == 130
     said = [line for line in capfd.readouterr().err.splitlines() if not line.startswith(("pendulum has", "starting"))]
     assert said == ["vitruvian: interrupted"]

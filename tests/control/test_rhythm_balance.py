@@ -52,6 +52,24 @@ def test_what_is_asked_within_strength_is_what_the_step_does(body):
     assert activation.max() <= 1.0
 
 
+def test_the_first_rib_is_held_against_the_girdle(body):
+    """It carries the clavicle: muscles that hold an arm throw it about unless it is asked to stay."""
+    s = body.skeleton
+    q = StrokeMotion(body, load_stroke("crawl"), 0.5).at(0.3)[0]
+    v, wrench = np.zeros(s.n_v), np.zeros((s.n_bones, 6))
+    wrench[s.index("Ha_l"), 3:] = [0.0, -15.0, 0.0]
+    thrown = []
+    for asked in (True, False):
+        balance, activation = BodyBalance(body), np.zeros(body.muscles.n_muscles)
+        if not asked:
+            balance.rows = np.array([r for r, name in zip(balance.rows, balance.names) if not name.startswith("Rb")])
+        for _ in range(10):
+            activation, _ = balance.activations(q, v, activation, np.zeros(len(balance.rows)), DT, wrench=wrench)
+        after = BodyStepper(s, body.muscles).step(q, v, activation, DT, wrench=wrench)[1] / DT
+        thrown.append(abs(after[s.v_slice("Rb1")][0]))  # [rad/s^2]
+    assert thrown[0] < 0.5 * thrown[1], thrown
+
+
 def test_a_push_of_the_water_is_met(body):
     """With a push on the hand felt, the hand stays; unfelt, it gives way."""
     balance = BodyBalance(body, BalanceGains(softness=1e-3))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = {script.read_text() for script in (ROOT / "examples").glob("*.py")}  # run from the wheel
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{k}")

@@ -1,18 +1,24 @@
 """The guides as a site: built without a warning; every command line known."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 import typer
 
-from vitruvian.cli import app
+from vitruvian.cli import app, invoke
+from vitruvian.scenes import find
+from vitruvian.verify.book import find_claims
+from vitruvian.world import scene_parameters
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_the_site_is_built_without_a_warning(tmp_path):
@@ -42,3 +48,73 @@ def test_every_command_line_of_the_guides_is_understood(line):
     assert name in group.commands, f"no command {name}"
     known = {option for parameter in group.commands[name].params for option in parameter.opts} | {"-h", "--help"}
     assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == []
+    if name in ("run", "sweep"):  # the scene exists, and can be set so
+        settings = [words[k + 1] for k, word in enumerate(words) if word == "--set"]
+        one = {key: re.split(r"[|,:]", value)[0] for key, _, value in (s.partition("=") for s in settings)}
+        scene = find(words[1])
+        unknown = sorted(set(one) - set(scene.parameters))
+        assert not unknown, f"{words[1]} has no {unknown}"
+        if "motion" not in one:
+            scene_parameters(scene, "draft", one)
+
+
+# Command lines that are run as they stand, beside a short recording of the knee; a run is cut short.
+CHEAP = re.compile(
+    r"vitruvian (doctor|scenes|info \w+|run (pendulum|beads)\b.*|(share|export|render) recordings/knee-1.zarr \S+"
+    r"( --at .*)?)$"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the recording that the command lines read."""
+    place = tmp_path_factory.mktemp("commands")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        assert invoke(["run", "knee", "--seconds", "0.6"]) == 0
+    return place
+
+
+def cheap_lines():
+    return sorted({line.values[0] for line in commands() if CHEAP.match(line.values[0])})
+
+
+@pytest.mark.parametrize("line", cheap_lines())
+def test_cheap_command_lines_of_the_guides_run(line, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    words = [word for word in shlex.split(line)[1:] if word != "--view"]
+    words += ["--seconds", "0.1"] if words[0] == "run" else []
+    assert invoke(words) in ((0, 1) if words[0] == "doctor" else (0,))
+
+
+def test_enough_of_the_guides_is_run():
+    assert len(cheap_lines()) >= 9
+
+
+def generated():
+    spec = spec_from_file_location("generated_pages", ROOT / "docs" / "generated_pages.py")
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_reference_has_every_exported_name_with_its_docstring():
+    pages = generated().pages()
+    assert "### vt.render" in pages["api/index.md"]
+    assert "one of the stage&#x27;s, or &quot;auto&quot;" in pages["api/index.md"]
+    for package in generated().PACKAGES:
+        for name in getattr(import_module(f"vitruvian.{package}"), "__all__", []):
+            assert f"### {name}\n" in pages[f"api/{package}.md"]
+
+
+def test_the_book_has_every_claim_and_what_was_measured(tmp_path, monkeypatch):
+    made = generated()
+    case = {"value": 2e-7, "reference": 0.0, "tolerance": 1e-6, "unit": "m", "passed": True}
+    first = find_claims([])[0].name
+    (tmp_path / "book.json").write_text(json.dumps({"cases": {first: case}}))
+    monkeypatch.setattr(made, "HERE", tmp_path)
+    page = made.book_page()
+    for claim in find_claims([]):
+        assert f"**{claim.name.partition('/')[2]}**" in page
+    assert "2e-07 m | 0 ± 1e-06 | holds" in page
+    assert page.count("<rect") == 1

@@ -8,8 +8,8 @@ from scipy.integrate import cumulative_trapezoid
 
 from vitruvian import scenes
 from vitruvian.control.rhythm import Rhythm
-from vitruvian.scenes._swim import own_mass
-from vitruvian.systems.swimmer_signals import SIGNALS
+from vitruvian.scenes._swim import MEASURES, own_mass
+from vitruvian.systems.swimmer_signals import BODY_PARTS, SIGNALS
 
 BONES = ("Pel", "Ha_l", "Ha_r")
 
@@ -76,6 +76,30 @@ def test_momentum_ahead_that_nothing_gave_him_is_seen_beside_his_weight():
     assert checked("crawl", made).checks[name]
     signals["momentum"][:, 1] += made.time  # 6 N s of about 20 that passed, of 6000 upwards
     assert not checked("crawl", made).checks[name]
+
+
+def test_a_paddled_raft_has_the_froude_efficiency_of_its_slip():
+    """A hull held back by D at v and hands that push with D, slipping back at u: D v of D (v + u) is useful."""
+    v, u, drag, drive, rate = 0.9, 0.6, 27.0, 80.0, 0.6
+    made = recording(4.0 / rate, lambda t: np.full_like(t, rate), step=v / rate)
+    made.signals["thrust_by_part"][:, BODY_PARTS.index("trunk")] = -drag
+    wave = 2.0 * np.sin(2.0 * np.pi * made.signals["stroke_phase"]) ** 2  # the hands push in spurts
+    made.signals["thrust_by_part"][:, BODY_PARTS.index("hands")] = drag * wave
+    made.signals["work"][:, 0] = drive * made.time
+    made.signals["work"][:, 1] = -drag * (v + u) * made.time
+    m = checked("crawl", made).metrics
+    assert m["mean_speed"] == pytest.approx(v, rel=2e-3)
+    assert m["froude"] == pytest.approx(v / (v + u), rel=5e-3)
+    assert m["stroke_length"] == pytest.approx(v / rate, rel=2e-3)
+    assert m["power_w"] == pytest.approx(drive)
+    assert m["energy_per_metre_j"] == pytest.approx(drive / v, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", ["crawl", "butterfly", "backstroke", "breaststroke", "swim-faster", "swim-turn"])
+def test_the_measures_of_a_stroke_are_always_there(name):
+    """Not numbers where no cycle is whole."""
+    metrics = checked(name, recording(0.5, lambda t: np.full_like(t, 0.5))).metrics
+    assert all(np.isnan(metrics[m]) for m in MEASURES)
 
 
 # --- swim-faster ---------------------------------------------------------------------------------------------------

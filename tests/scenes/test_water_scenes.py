@@ -5,11 +5,12 @@ import pytest
 
 from vitruvian import scenes
 from vitruvian.errors import InputError
+from vitruvian.mesh import sphere
 from vitruvian.mesh.mannequin import mannequin
 from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period
-from vitruvian.scenes.tow import TowingSpeeds
+from vitruvian.scenes.tow import TowingSpeeds, frontal_area, shape
 
 SMALL = {
     "slosh": {"cells": 16},
@@ -181,3 +182,20 @@ def test_the_mannequin_is_closed_and_of_human_volume():
     vertices, faces = mannequin()
     topology(faces, len(vertices))
     assert 0.06 < mesh_volume(vertices, faces) < 0.08
+
+
+def test_the_frontal_area_of_a_ball_is_its_disc():
+    vertices, faces = sphere(0.15, subdivisions=4)
+    assert frontal_area(np.asarray(vertices), faces) == pytest.approx(np.pi * 0.15**2, rel=0.01)
+
+
+def test_a_streamline_is_slim():
+    """Hands together ahead of the head, elbows beside it; the stroke's own reach is broader."""
+    parameters = {"shape": "swimmer", "pose": "streamline"}
+    vertices, faces = shape(parameters)
+    ahead = vertices[vertices[:, 0] < vertices[:, 0].min() + 0.15]  # the hands
+    assert np.ptp(ahead[:, 1]) < 0.25
+    assert np.ptp(vertices[:, 0]) > 2.4
+    area = frontal_area(vertices, faces)
+    assert area < 0.135
+    assert area < 0.7 * frontal_area(*shape(parameters | {"pose": "crawl"}))

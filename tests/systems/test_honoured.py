@@ -53,7 +53,7 @@ def test_a_fixed_pelvis_takes_no_force_and_a_free_one_does():
     body = human()
     push = Controls(root_force=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * 9.81 * body.skeleton.mass]))
     held = BodySystem(body, drawn=False)
-    with pytest.raises(InputError, match="does not honour the control 'root_force'; it honours: excitation, torque"):
+    with pytest.raises(InputError, match="control 'root_force'; it honours: excitation, reflex, torque"):
         held.step(held.start(RNG), push, 0.0, 0.002)
     free = BodySystem(body, pelvis="free", drawn=False)
     state = free.start(RNG)

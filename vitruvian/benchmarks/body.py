@@ -1,7 +1,7 @@
 """The body: one step of bones and muscles beside MuJoCo, the activation solve beside QP solvers, and control in real
 time.
 
-MuJoCo steps the model that `vitruvian export human human.xml` writes: the same 163 coordinates, 846 tendons through
+MuJoCo steps the model that `vitruvian export human human.xml` writes: the same 163 coordinates, 860 tendons through
 the same points. All on one core.
 """
 
@@ -27,23 +27,29 @@ from vitruvian.systems import BodySystem, Held, tracking_world
 from vitruvian.systems.things import dumbbell
 
 Array = np.ndarray
-SIZE = "103 bones, 163 coordinates, 846 muscles"
+SIZE = "103 bones, 163 coordinates, 860 muscles"
 
 
 @timing
 def muscle_bone_step() -> Timing:
-    """One step of paths, forces and implicit integration, 2 ms, beside MuJoCo's mj_step with implicitfast."""
+    """One implicit step of 2 ms with paths and forces, beside MuJoCo's implicitfast and ours with polylines."""
     body = human()
     rng = np.random.default_rng(0)
     stepper = BodyStepper(body.skeleton, body.muscles)
     q, v = pose(body, HANGING), 0.1 * rng.normal(size=body.skeleton.n_v)
     a = rng.uniform(0.0, 0.3, body.muscles.n_muscles)
-    runs: dict[str, Callable[[], object]] = {"ours": lambda: stepper.step(q, v, a, 0.002)}
+    plain = human(paths="documents")
+    straight, some = BodyStepper(plain.skeleton, plain.muscles), a[: plain.muscles.n_muscles]
+    runs: dict[str, Callable[[], object]] = {
+        "ours": lambda: stepper.step(q, v, a, 0.002),
+        "polylines": lambda: straight.step(q, v, some, 0.002),
+    }
     runs |= _mujoco_steps(q, a)
     found = interleaved(runs, repeats=25, least_seconds=0.005)
-    ours = found.pop("ours")
+    ours, polylines = found.pop("ours"), found.pop("polylines")
     peers = {"mujoco implicitfast": found["implicitfast"]} if found else {}
     figures = {f"mujoco_{k}_ms": 1e3 * t for k, t in found.items()} | {"ours_ms": 1e3 * ours}
+    figures["ratio_to_polylines"] = ours / polylines  # what wrapping costs; aim 1.6
     if "euler" in found:
         figures["ratio_to_euler"] = ours / found["euler"]
     return Timing(

@@ -4,6 +4,7 @@
 `activation`, `coactivation`, `inverse`   which muscles give a torque, with which tone; which torques give a motion
 `computed_muscle`  follows a motion; `motion`, `poses`, `spine`, `legs`, `relax` make motions and poses
 `rhythm`, `swim`   central pattern generators and strokes; what drives and steers a swimmer
+`tasks`            wishes as rows of one program: turning over, reaching, keeping the mouth out
 `posture`          holds a trunk that breathes; `behaviour` breath, laughter, cough from files
 `strength`         isometric strength beside measured people
 """

@@ -4,6 +4,7 @@ A field that is None is not asked for. A system says which fields it honours; on
 never ignored. A controller may also tell what it knows of itself (`effort`, `beat`, `told`); measures read that.
 
     Controls(excitation=a)                         muscles
+    Controls(reflex=StretchReflex(...))            muscles that answer to their own strain, beside the excitation
     Controls(torque=tau)                           joint torques; `JointTorques` adds stiffness and damping
     Controls(course=JointCourse(sample))           prescribed joint angles
     Controls(posture=PostureTarget(q, rate))       where a soft character's servos pull its joints
@@ -17,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.couple import JointCourse, JointTorques, PostureTarget
+from vitruvian.couple import JointCourse, JointTorques, PostureTarget, StretchReflex
 from vitruvian.errors import InputError
 
 Array = np.ndarray
 ROUNDING = 1e-6  # by which an excitation may leave 0 to 1
-COMMANDS = ("excitation", "torque", "course", "posture", "root_force", "breath")
+COMMANDS = ("excitation", "reflex", "torque", "course", "posture", "root_force", "breath")
 
 
 @dataclass
@@ -71,6 +72,7 @@ class Controls:
     """For one step."""
 
     excitation: Array | None = None  # of the muscles, 0 to 1, shape (n_muscles,)
+    reflex: StretchReflex | None = None  # of some muscles, which then follow it and not the excitation
     torque: JointTorques | None = None  # on the joint coordinates; an array [N m or N] (n_v,) will do
     course: JointCourse | None = None  # joints led whatever force it takes; the root stays free
     posture: PostureTarget | None = None  # of the joints' servos
@@ -123,6 +125,8 @@ def honoured(
     given, wanted = controls.excitation, (n_muscles,)
     if given is not None and n_muscles is not None and np.shape(given) != wanted:
         raise InputError(f"{who}: excitation has shape {np.shape(given)}, {n_muscles} muscles need {wanted}")
+    if controls.reflex is not None and n_muscles is not None and controls.reflex.feedforward.shape != wanted:
+        raise InputError(f"{who}: a reflex has {len(controls.reflex.feedforward)} muscles, not {n_muscles}")
     if controls.torque is not None and n_v is not None and np.shape(controls.torque.torque) != (n_v,):
         raise InputError(f"{who}: torque has shape {np.shape(controls.torque.torque)}, the joints need ({n_v},)")
     return controls

@@ -49,10 +49,12 @@ class Posture:
     def of(cls, body: Body, q: Array, rest: Array) -> Posture:
         s = body.skeleton
         k, d, bend, lift = (np.zeros(s.n_v) for _ in range(4))
-        for name in SPINE:
+        jointed = [name for name in SPINE if s.v_slice(name).stop > s.v_slice(name).start]
+        for name in jointed:
             at = s.v_slice(name)
             k[at], d[at] = SPINE_STIFFNESS, SPINE_DAMPING
-            bend[at.start] = 0.7 / 5 if name[0] == "L" else 0.3 / 12  # about x: + bends forward
+            own = sum(n[0] == name[0] for n in jointed)
+            bend[at.start] = (0.7 if name[0] == "L" else 0.3) / own  # about x: + bends forward
         for name in CLAVICLES:
             at = s.v_slice(name)
             k[at], d[at] = CLAVICLE_STIFFNESS, CLAVICLE_DAMPING

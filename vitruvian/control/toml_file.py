@@ -1,7 +1,11 @@
-"""Reading a TOML file that somebody else wrote: whatever is wrong with it is one `InputError` that names the file."""
+"""Reading a TOML file that somebody else wrote: whatever is wrong with it is one `InputError` that names the file.
+
+`read_toml` does it all; `read_text`, `parse_toml` and `line_of` are for readers whose errors also name the line.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,11 @@ DEEPEST = 20  # brackets within brackets; a pose has three
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
     """The table in the file at `path`; `kind` says in errors what it should be, "stroke" or "motion"."""
+    return parse_toml(read_text(path, kind), f"{kind} file '{path.name}'")
+
+
+def read_text(path: Path, kind: str) -> str:
+    """The text of the file at `path`."""
     if not path.is_file():
         raise InputError(f"no {kind} file '{path}'")
     what = f"{kind} file '{path.name}'"
@@ -22,9 +31,13 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
         raise InputError(f"{what} is larger than {MOST_BYTES // 1_000_000} MB")
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{what} is not text in UTF-8") from None
+
+
+def parse_toml(text: str, what: str) -> dict[str, Any]:
+    """The table in a text; what: its name in errors."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -34,6 +47,22 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     if _depth(table) > DEEPEST:
         raise InputError(f"{what}: it is nested more than {DEEPEST} levels deep")
     return table
+
+
+def line_of(text: str, key: str, table: str = "", number: int = 1) -> int:
+    """Line, counted from 1, at which a key stands in the number-th [table] or [[table]]; without a table the key
+    stands above all of them or is one itself. The table's own line if the key is not there."""
+    count, inside, head = 0, not table, 1
+    for n, line in enumerate(text.splitlines(), 1):
+        if found := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
+            if not table and found[1] == key:
+                return n
+            count += found[1] == table
+            inside = bool(table) and found[1] == table and count == number
+            head = n if inside else head
+        if inside and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return n
+    return head
 
 
 def _depth(value: Any) -> int:

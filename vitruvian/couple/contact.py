@@ -61,10 +61,15 @@ class BodyContact:
         self._jacobian = np.zeros((len(self._row), 3))
         self._rate = np.zeros((most + 1, 3))
 
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing that could touch."""
+        return not len(self.shapes.bone) or not (len(self.planes) or len(self.boxes) or len(self.pairs.shapes))
+
     def add(self, system: System) -> None:
         """Find what is near; the touches are resolved when the system is solved."""
         self.count = 0
-        if not len(self.shapes.bone) or not (len(self.planes) or len(self.boxes) or len(self.pairs.shapes)):
+        if self.idle:
             return
         reaches(
             self._carries, system.poses, system.screws, system.v, self._chain_start, self._chain, self._size,

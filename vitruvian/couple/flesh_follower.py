@@ -12,6 +12,7 @@ inertia), starting from where the last one left off, and costs little when the m
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -150,7 +151,9 @@ class Follower:
             report = self.solver.attempt(flesh, self._viscous(held, thick, flesh.x))
             report.add(sofar)
             sofar = report
-        if not report.converged:
+        if not report.balanced:
             raise Diverged("flesh", f"no balance: {report.residual:.3g} N left after {report.newton} Newton steps")
+        if report.folded:
+            warnings.warn(f"flesh: {report.folded} elements are inside out in a deep crease", stacklevel=2)
         state.poses[:] = goal
         return report

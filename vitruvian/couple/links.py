@@ -36,13 +36,13 @@ class BoneLinks:
     def __init__(self, step: BoneStep):
         self.arrays = _arrays(step.skeleton)
         self.force = np.zeros((len(self.arrays.bones), 3))  # on the second end at the latest step, world axes [N]
-        self._rows = np.zeros((max(1, int(np.diff(self.arrays.start).max(initial=1))), 3))
+        self.rows = np.zeros((max(1, int(np.diff(self.arrays.start).max(initial=1))), 3))
 
     def add(self, system: System) -> None:
         if len(self.force):
             link_terms(
                 self.arrays, system.step.place, system.poses, system.screws, system.v, system.dt,
-                self._rows, self.force, system.force, system.matrix,
+                self.rows, self.force, system.force, system.matrix,
             )  # fmt: skip
 
     def work(self, system: System, gained: Array, middle: Array) -> float:
@@ -50,7 +50,7 @@ class BoneLinks:
         if not len(self.force):
             return 0.0
         return float(
-            link_work(self.arrays, system.poses, system.screws, system.v, gained, middle, system.dt, self._rows)
+            link_work(self.arrays, system.poses, system.screws, system.v, gained, middle, system.dt, self.rows)
         )
 
 

@@ -23,6 +23,7 @@ from vitruvian.couple.bone_flesh import BoneFlesh, BoneFleshState, Inertial
 from vitruvian.couple.books import Book
 from vitruvian.couple.step import Contributor, System
 from vitruvian.couple.stepper import BodyStepper
+from vitruvian.couple.stretch_reflex import NO_REFLEX, StretchReflex
 from vitruvian.couple.torques import JointTorques
 from vitruvian.couple.wrenches import joint_forces_of
 from vitruvian.flesh import FleshModel, FleshState, Loads, Settings, SolveReport, rest_state
@@ -160,6 +161,7 @@ class MuscleFlesh:
         torque: Array | JointTorques | None = None,
         book: Book | None = None,
         fibre: Array | None = None,
+        reflex: StretchReflex = NO_REFLEX,
     ) -> tuple[Array, Array]:
         """(q, v) of the bones after dt [s] with the flesh moved along; arguments as in `BodyStepper.step`.
 
@@ -173,7 +175,7 @@ class MuscleFlesh:
                 self._try(state, integrate(self.stepper.skeleton, q, v, dt), loads, dt)
             more.append(FleshPull(state, ahead=self.inertial is not None, at_ease=self.at_ease))
         q_new, v_new = self.stepper.step(
-            q, v, activation, dt, more, load=load, wrench=wrench, torque=torque, book=book, fibre=fibre
+            q, v, activation, dt, more, load=load, wrench=wrench, torque=torque, book=book, fibre=fibre, reflex=reflex
         )
         state.count += 1
         if state.count % self.every == 0:

@@ -20,6 +20,7 @@ import numpy as np
 
 from vitruvian.couple.books import Book
 from vitruvian.couple.step import BoneStep, System
+from vitruvian.couple.stretch_reflex import NO_REFLEX, StretchReflex, reflex_terms
 from vitruvian.errors import InputError
 from vitruvian.muscle import MuscleModel, fibre_lengths, kernels, lengths, tension_into
 from vitruvian.muscle.elements import tension_kernel
@@ -48,6 +49,14 @@ class Paths(NamedTuple):
     carriers: Carriers
 
 
+class Laws(NamedTuple):
+    """How the muscles pull; see `muscle.elements`."""
+
+    kind: Array
+    table: Array
+    rest: Array  # l0 [m], shape (n_muscles,)
+
+
 class MuscleResults(NamedTuple):
     """What the latest step found, read by controllers."""
 
@@ -59,6 +68,7 @@ class MuscleResults(NamedTuple):
     tension: Array  # force, passive, capacity, stiffness, damping; shape (5, n_muscles)
     pull: Array  # t + h k l' [N], shape (n_muscles,)
     weight: Array  # h d + h² k [N s], shape (n_muscles,)
+    answer: Array  # of activation to the rate at the step's end, by reflex, times h [s²/m], shape (n_muscles,)
     span: Array  # of elastic muscles: what their fibres span at the end of the step at its first rate [m], (n_muscles,)
     share: Array  # and how much of a change of length they take, (n_muscles,)
 
@@ -86,6 +96,7 @@ class MuscleLines:
             m.wraps,
             m.carriers,
         )
+        self.laws = Laws(m.kind, m.table, m.rest_length)
         k = m.n_muscles
         self.results = MuscleResults(
             points=np.zeros_like(m.local),
@@ -96,6 +107,7 @@ class MuscleLines:
             tension=np.zeros((5, k)),
             pull=np.zeros(k),
             weight=np.zeros(k),
+            answer=np.zeros(k),
             span=np.zeros(k),
             share=np.zeros(k),
         )
@@ -105,13 +117,15 @@ class MuscleLines:
 class MusclePull:
     """All muscles at an activation (n_muscles,); active False: passive force alone, as stiff as the activation says.
 
-    fibre: lengths [m] (n_muscles,) of the fibres of elastic muscles, which `settle` moves on; None: tendons settled."""
+    fibre: lengths [m] (n_muscles,) of the fibres of elastic muscles, which `settle` moves on; None: tendons settled.
+    reflex: sets the activation of its muscles, in place."""
 
     lines: MuscleLines
     activation: Array
     active: bool = True
     account: str = "drive"
     fibre: Array | None = None
+    reflex: StretchReflex = NO_REFLEX
 
     @property
     def _remembers(self) -> bool:
@@ -122,11 +136,12 @@ class MusclePull:
         remembers = self._remembers
         if not m.custom and not remembers:  # all in one call
             muscle_terms(
-                paths, r, m.kind, m.table, system.poses, system.screws, system.v,
+                paths, r, self.lines.laws, self.reflex, system.poses, system.screws, system.v,
                 self.activation, h, self.active, system.force, system.matrix,
             )  # fmt: skip
             return
         muscle_geometry(paths, r, system.poses, system.screws, system.v)
+        reflex_terms(self.reflex, m.rest_length, r.length, r.rate, h, self.activation, r.answer)
         tension_into(m, self.activation, r.length, r.rate, r.tension, not remembers)
         if remembers:
             step_kernel(m.kind, m.table, self.activation, r.length, r.rate, self.fibre, h, r.tension, r.span, r.share)
@@ -169,11 +184,12 @@ def resting_fibres(skeleton: Skeleton, muscles: MuscleModel, q: Array) -> Array:
 
 
 @nb.njit(cache=True)
-def muscle_terms(paths, r, kind, table, poses, screws, v, activation, h, active, force, matrix):
-    """Lengths, arms and tensions at the present pose; force -= P pull, matrix += P diag(weight) Pᵀ."""
+def muscle_terms(paths, r, laws, reflex, poses, screws, v, activation, h, active, force, matrix):
+    """Lengths, arms, reflexes and tensions at the present pose; force -= P pull, matrix += P diag(weight) Pᵀ."""
     muscle_geometry(paths, r, poses, screws, v)
-    tension_kernel(kind, table, activation, r.length, r.rate, r.tension)
-    add_pull(paths, r, h, active, kind, False, force, matrix)
+    reflex_terms(reflex, laws.rest, r.length, r.rate, h, activation, r.answer)
+    tension_kernel(laws.kind, laws.table, activation, r.length, r.rate, r.tension)
+    add_pull(paths, r, h, active, laws.kind, False, force, matrix)
 
 
 @nb.njit(cache=True)
@@ -194,6 +210,8 @@ def add_pull(paths, r, h, active, kind, remembers, force, matrix):
         ahead = 0.0 if remembers and kind[m] == ELASTIC else h * k * r.rate[m]
         r.pull[m] = (t[0, m] if active else t[1, m]) + ahead
         r.weight[m] = h * max(t[4, m], 0.0) + h * h * k
+        if r.answer[m] > 0.0 and not (remembers and kind[m] == ELASTIC):  # which have no capacity of their own
+            r.weight[m] += r.answer[m] * t[2, m]
     kernels.add_torques(paths.row_start, paths.column, r.arms, r.pull, force)
     _add_products(paths.row_start, paths.row, r.arms, r.weight, matrix)
 

@@ -32,6 +32,7 @@ from vitruvian.skeleton.joints.base import BALL, FREE
 from vitruvian.skeleton.passive import joint_forces, rotation_vector_between
 
 Array = np.ndarray
+NOT_POSITIVE = "the step's matrix is not positive definite"
 
 
 class Contributor(Protocol):
@@ -165,7 +166,7 @@ class BoneStep:
         self.joints = Joints(s.neutral, f.stiffness, f.damping, f.low, f.high, f.limit_stiffness, f.limit_damping)
         self.own_inertia = np.ascontiguousarray(s.bodies[:, 12:22])
         w = s.new_workspace()
-        self._scratch = TreeScratch(
+        self.scratch = TreeScratch(
             w.rows,
             w.dofs,
             w.hessians,
@@ -177,9 +178,9 @@ class BoneStep:
         n = len(self.free)
         self.system = System(
             self, np.zeros((s.n_bones, 4, 4)), np.zeros((s.n_v, 6)), np.zeros(s.n_v), np.zeros((n, n)), np.zeros(s.n_v),
-            self._scratch.bias,
+            self.scratch.bias,
         )  # fmt: skip
-        self._right = np.zeros(n)
+        self.right = np.zeros(n)
 
     def assemble(
         self, q: Array, v: Array, dt: float, contributors: Iterable[Contributor] = (), *, load: Array | None = None
@@ -187,35 +188,43 @@ class BoneStep:
         """The system at (q, v) for a step of dt [s]; it is this object's scratch, good until the next call.
 
         load: inertia held by each bone (mass, m com, moments about the bone's origin), shape (n_bones, 10)."""
-        w = self.system
-        w.q, w.v, w.dt, w.impulse, w.resolver, w.contributors = q, v, dt, None, None, tuple(contributors)
-        w.serial += 1
-        inertia = self.own_inertia if load is None else self.own_inertia + load
+        w = self.begin(q, v, dt, tuple(contributors))
         custom = self.skeleton.custom_rows(q)
         bone_terms(
-            self.tree, self.joints, self._scratch, custom, inertia, q, v, dt,
+            self.tree, self.joints, self.scratch, custom, self.inertia(load), q, v, dt,
             w.poses, w.screws, w.force, w.matrix, w.damping,
         )  # fmt: skip
         for one in w.contributors:
             one.add(w)
         return w
 
+    def begin(self, q: Array, v: Array, dt: float, contributors: tuple[Contributor, ...] = ()) -> System:
+        """The scratch of a step that begins."""
+        w = self.system
+        w.q, w.v, w.dt, w.impulse, w.resolver, w.contributors = q, v, dt, None, None, contributors
+        w.serial += 1
+        return w
+
+    def inertia(self, load: Array | None) -> Array:
+        """Of the bones with what they hold, (n_bones, 10)."""
+        return self.own_inertia if load is None else self.own_inertia + load
+
     def solve(self, system: System) -> tuple[Array, Array]:
         """(q, v) after the step; the matrix is overwritten by its factor."""
         q, v = np.empty_like(system.q), np.empty_like(system.v)
         impulse = np.zeros(0) if system.impulse is None else system.impulse
-        right_side(self.tree, system.force, impulse, system.dt, self._right)
+        right_side(self.tree, system.force, impulse, system.dt, self.right)
         if system.resolver is not None:
-            gained = system.resolver.resolve(system.matrix, self._right, system.dt)
+            gained = system.resolver.resolve(system.matrix, self.right, system.dt)
             if late_stops(
-                self.tree, self.joints, system.q, system.v, system.dt, gained, system.matrix, self._right
+                self.tree, self.joints, system.q, system.v, system.dt, gained, system.matrix, self.right
             ):  # a blow drives a joint to its stop within the step
-                gained = system.resolver.resolve(system.matrix, self._right, system.dt)
+                gained = system.resolver.resolve(system.matrix, self.right, system.dt)
             end_step(self.tree, gained, system.q, system.v, system.dt, q, v)
             return q, v
-        bad = solve_step(self.tree, system.matrix, self._right, system.q, system.v, system.dt, q, v)
+        bad = solve_step(self.tree, system.matrix, self.right, system.q, system.v, system.dt, q, v)
         if bad >= 0:
-            raise Diverged(self.bone_at(bad), "the step's matrix is not positive definite")
+            raise Diverged(self.bone_at(bad), NOT_POSITIVE)
         return q, v
 
     def bone_at(self, row: int) -> str:

@@ -14,13 +14,17 @@ from vitruvian.couple.contact import BodyContact
 from vitruvian.couple.contact_shapes import Contacts
 from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, MuscleResults
-from vitruvian.couple.step import BoneStep, Contributor, System
+from vitruvian.couple.plain_step import plain_step
+from vitruvian.couple.step import NOT_POSITIVE, BoneStep, Contributor, System
+from vitruvian.couple.stretch_reflex import NO_REFLEX, StretchReflex
 from vitruvian.couple.torques import AppliedTorques, JointTorques
-from vitruvian.couple.wrenches import Wrenches, joint_forces_of
+from vitruvian.couple.wrenches import Wrenches, check_wrenches, joint_forces_of
+from vitruvian.errors import Diverged
 from vitruvian.muscle import MuscleModel
 from vitruvian.skeleton import Skeleton, energy
 
 Array = np.ndarray
+NONE, NO_IMPULSE = np.zeros((0, 6)), np.zeros(0)
 
 
 class BodyStepper:
@@ -58,11 +62,13 @@ class BodyStepper:
         load: Array | None = None,
         active: bool = True,
         fibre: Array | None = None,
+        reflex: StretchReflex = NO_REFLEX,
     ) -> System:
         """The system of a step of dt [s] at (q, v); see `BoneStep.assemble`. others: contributors beside muscles,
         springs and contacts; active False: without the muscles' active force; fibre: lengths [m] (n_muscles,) of fibres
-        with elastic tendons, which `System.settle` moves on; without it the tendons count as settled."""
-        pull = MusclePull(self.lines, activation, active, fibre=fibre)
+        with elastic tendons, which `System.settle` moves on; without it the tendons count as settled; reflex: sets the
+        activation of its muscles, in place."""
+        pull = MusclePull(self.lines, activation, active, fibre=fibre, reflex=reflex)
         own: tuple[Contributor, ...] = (pull, self.links, self.contact)
         return self.bones.assemble(q, v, dt, (*own, *others), load=load)
 
@@ -79,17 +85,21 @@ class BodyStepper:
         torque: Array | JointTorques | None = None,
         book: Book | None = None,
         fibre: Array | None = None,
+        reflex: StretchReflex = NO_REFLEX,
     ) -> tuple[Array, Array]:
         """(q, v) after dt [s]. wrench: on each bone in its own frame (moment, force), shape (n_bones, 6); torque: on
         the joint coordinates [N m or N], shape (n_v,); book: where the work of all of them is booked; fibre: lengths
-        [m] (n_muscles,) of fibres with elastic tendons, moved on in place; without it the tendons count as settled."""
+        [m] (n_muscles,) of fibres with elastic tendons, moved on in place; without it the tendons count as settled;
+        reflex: sets the activation of its muscles, in place."""
+        if torque is None and book is None and not others and self._plain(fibre):
+            return self._plain_step(q, v, activation, dt, load, wrench, reflex)
         more: list[Contributor] = []
         if torque is not None:
             given = torque if isinstance(torque, JointTorques) else JointTorques(torque)
             more.append(AppliedTorques(given, (q, v)))
         if wrench is not None:
             more.append(Wrenches(wrench))
-        system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre)
+        system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre, reflex=reflex)
         q_new, v_new = self.bones.solve(system)
         system.settle(v_new, book)
         if book is not None:
@@ -99,6 +109,30 @@ class BodyStepper:
                 before = self._energy(q, v, load)
                 gained = self._energy(q_new, v_new, load) - before
                 book.add_work("step", gained - (book.on_bones() - booked))
+        return q_new, v_new
+
+    def _plain(self, fibre: Array | None) -> bool:
+        """Whether one call does it: no law of one's own, no fibre that remembers, nothing that could be touched."""
+        m = self.lines.model
+        return not m.custom and (fibre is None or not self.lines.elastic) and self.contact.idle
+
+    def _plain_step(
+        self, q: Array, v: Array, activation: Array, dt: float, load: Array | None, wrench: Array | None,
+        reflex: StretchReflex,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        bones, lines, links = self.bones, self.lines, self.links
+        w = bones.begin(q, v, dt)
+        q_new, v_new = np.empty_like(q), np.empty_like(v)
+        if wrench is not None:
+            check_wrenches(w, wrench)
+        bad = plain_step(
+            bones.tree, bones.joints, bones.scratch, bones.skeleton.custom_rows(q), bones.inertia(load), lines.paths,
+            lines.results, lines.laws, reflex, activation, links.arrays, links.rows, links.force,
+            NONE if wrench is None else wrench, NO_IMPULSE, q, v, dt, w.poses, w.screws, w.force, w.matrix, w.damping,
+            bones.right, q_new, v_new,
+        )  # fmt: skip
+        if bad >= 0:
+            raise Diverged(bones.bone_at(bad), NOT_POSITIVE)
         return q_new, v_new
 
     def _energy(self, q: Array, v: Array, load: Array | None) -> float:

@@ -37,6 +37,13 @@ class JointTorques:
             if not (value >= 0.0).all():
                 raise InputError(f"joint torques: {name} must not be negative or NaN")
 
+    def __add__(self, other: JointTorques) -> JointTorques:
+        return JointTorques(
+            self.torque + other.torque,
+            np.asarray(self.stiffness) + np.asarray(other.stiffness),
+            np.asarray(self.damping) + np.asarray(other.damping),
+        )
+
     @property
     def stiff(self) -> bool:
         """Whether it changes within a step."""

@@ -30,17 +30,22 @@ class Wrenches:
 
 def joint_forces_of(system: System, wrench: Array) -> Array:
     """Generalised force (n_v,) of wrenches on bones in their own frames (n_bones, 6), in the system's pose."""
+    check_wrenches(system, wrench)
+    out = np.zeros(len(system.force))
+    wrench_forces(system.step.skeleton.topology, system.poses, system.screws, wrench, out)
+    return out
+
+
+def check_wrenches(system: System, wrench: Array) -> None:
+    """An error unless there is one for each bone."""
     if np.shape(wrench) != (len(system.poses), 6):
         raise InputError(
             f"wrenches have shape {np.shape(wrench)}, {len(system.poses)} bones need ({len(system.poses)}, 6)"
         )
-    out = np.zeros(len(system.force))
-    _wrench_forces(system.step.skeleton.topology, system.poses, system.screws, wrench, out)
-    return out
 
 
 @nb.njit(cache=True)
-def _wrench_forces(topology, poses, screws, wrench, out):
+def wrench_forces(topology, poses, screws, wrench, out):
     """out += J^T wrench for wrenches (moment, force) on bones in their own frames."""
     n = topology.shape[0]
     total = np.zeros((n, 6))

@@ -3,6 +3,7 @@
 `running`     `run`: the one way to run a scene, for Python, the command line and sweeps
 `opening`     `open`: a recording with its signals as arrays or as a table
 `sweeping`    `sweep`: many runs of a scene into one table (`axes` what varies, `plan`, `table`, `plotting`)
+`stroke_search`  `search_stroke`: a stroke bettered by trials
 `tracking`    `track`: a measured motion into poses, moments, muscle forces and a report
 `looking`     `render`, `show`, `share`: pictures, films, the browser, a page to pass on
 """
@@ -10,6 +11,7 @@
 from vitruvian.door.looking import render, share, show
 from vitruvian.door.opening import open
 from vitruvian.door.running import Run, RunInterrupted, run
+from vitruvian.door.stroke_search import Swum, search_stroke
 from vitruvian.door.sweeping import SweepInterrupted, sweep
 from vitruvian.door.table import Table
 from vitruvian.door.tracking import Track, track
@@ -18,11 +20,13 @@ __all__ = [
     "Run",
     "RunInterrupted",
     "SweepInterrupted",
+    "Swum",
     "Table",
     "Track",
     "open",
     "render",
     "run",
+    "search_stroke",
     "share",
     "show",
     "sweep",

@@ -25,6 +25,9 @@ from vitruvian.systems import follower_world
 from vitruvian.world import Recording, run_world
 from vitruvian.world.run import refuse_existing
 
+# residuals on the pelvis that force plates should leave at most (Hicks et al. 2015, J. Biomech. Eng. 137:020905): force
+# in parts of the ground's largest, moment in parts of that times the height of the centre of mass
+LEFT_FORCE, LEFT_MOMENT, CENTRE = 0.05, 0.01, 0.56
 NEAR, TURNED = 0.03, np.radians(10.0)  # residuals [m, rad rms] of a body that fits what was measured
 
 
@@ -106,6 +109,13 @@ def _checks(found: Tracked) -> dict[str, bool]:
     checks = {f"places are met within {1000 * NEAR:.0f} mm rms": m["residual_rms_m"] < NEAR}
     if "residual_rms_rad" in m:
         checks[f"orientations are met within {np.degrees(TURNED):.0f}° rms"] = m["residual_rms_rad"] < TURNED
+    if found.ground.kind == "force plates":
+        push = float(np.linalg.norm(found.ground.force.sum(axis=1), axis=1).max())
+        force = LEFT_FORCE * push / (9.81 * m["mass_kg"])
+        turn = LEFT_MOMENT * CENTRE * m["height_m"] * push
+        limits = f"{100 * force:.1f} % of body weight, {turn:.1f} N m"
+        good = m["pelvis_force_rms_bw"] < force and m["pelvis_moment_rms_nm"] < turn
+        checks[f"force plates leave less than {limits} (rms) on the pelvis"] = good
     return checks
 
 

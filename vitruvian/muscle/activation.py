@@ -38,7 +38,12 @@ class ActivationDynamics:
 @nb.njit(cache=True)
 def _step(activation: Array, excitation: Array, dt: float, on: float, off: float, out: Array) -> None:
     for i in range(len(out)):
-        a, u = activation[i], excitation[i]
-        pace = 0.5 + 1.5 * a
-        lag = on * pace if u > a else off / pace
-        out[i] = a + (u - a) * (1.0 - np.exp(-dt / lag))
+        out[i] = lagged(activation[i], excitation[i], dt, on, off)
+
+
+@nb.njit(cache=True, inline="always")
+def lagged(a: float, u: float, dt: float, on: float, off: float) -> float:
+    """Activation of one muscle after dt [s] at excitation u."""
+    pace = 0.5 + 1.5 * a
+    lag = on * pace if u > a else off / pace
+    return float(a + (u - a) * (1.0 - np.exp(-dt / lag)))

@@ -4,7 +4,7 @@
 `under`   points that stay under a drawn skin
 """
 
-from vitruvian.skin.bound import BoundSkin, SkinPlace, bind
+from vitruvian.skin.bound import MOST, BoundSkin, SkinPlace, bind, few
 from vitruvian.skin.under import Under
 
-__all__ = ["BoundSkin", "SkinPlace", "Under", "bind"]
+__all__ = ["MOST", "BoundSkin", "SkinPlace", "Under", "bind", "few"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,20 @@ SCALARS = (bool, int, float, str, type(None))
 
 def copy_state(state: Any) -> Any:
     """A snapshot that shares no memory with `state`."""
+    kind = type(state)
+    if kind is np.ndarray:
+        return state.copy()
+    if kind is float or isinstance(state, (np.generic, *SCALARS)):
+        return state
     if isinstance(state, np.ndarray):
         return state.copy()
-    if isinstance(state, (*SCALARS, np.generic)):
-        return state
-    names = _field_names(type(state))
+    names = _field_names(kind)
     if names is not None:
-        twin = object.__new__(type(state))
+        twin = object.__new__(kind)
         for name in names:
-            object.__setattr__(twin, name, copy_state(getattr(state, name)))
+            leaf = getattr(state, name)
+            plain = type(leaf) is np.ndarray  # most of them: not worth a call
+            object.__setattr__(twin, name, leaf.copy() if plain else copy_state(leaf))
         return twin
     if isinstance(state, list | tuple):
         return type(state)(copy_state(item) for item in state)
@@ -78,6 +84,8 @@ def unflatten_state(template: Any, flat: dict[str, Any]) -> Any:
 
 def first_non_finite(state: Any) -> str | None:
     """Name of the first leaf that holds NaN or infinity, None when all are finite."""
+    if _surely_finite(state):
+        return None
     for name, leaf in _leaves(state, ""):
         if isinstance(leaf, np.ndarray):
             if leaf.dtype.kind in "fc" and not np.isfinite(leaf).all():
@@ -85,6 +93,22 @@ def first_non_finite(state: Any) -> str | None:
         elif isinstance(leaf, float | np.floating) and not np.isfinite(leaf):
             return name
     return None
+
+
+def _surely_finite(state: Any) -> bool:
+    """Whether all leaves are finite, judged by sums of squares, which is quick; False also where these overflow."""
+    if isinstance(state, np.ndarray):
+        return state.dtype.kind not in "fc" or bool(isfinite(abs(np.vdot(state, state))))
+    if isinstance(state, float):
+        return isfinite(state)
+    names = _field_names(type(state))
+    if names is not None:
+        return all(map(_surely_finite, [getattr(state, name) for name in names]))
+    if isinstance(state, dict):
+        return all(map(_surely_finite, state.values()))
+    if isinstance(state, list | tuple):
+        return all(map(_surely_finite, state))
+    return isinstance(state, SCALARS)
 
 
 def _leaves(state: Any, prefix: str) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ PARTS = {  # a behaviour's group -> groups of elements
     "rectus": ("upper rectus", "middle rectus", "lower rectus"),
     "obliques": ("external oblique", "internal oblique"),
 }
+LOWER = 5  # space between ribs from which on the lower external intercostals are: their ribs swing out like buckets
 
 
 class Behave:
@@ -24,7 +25,9 @@ class Behave:
         self.trunk, self.behaviour = trunk, behaviour
         c = trunk.cavities
         self._chosen = {g: c.in_group(*PARTS.get(g, (g,))) for g in {x.group for x in behaviour.curves}}
-        self._muscles = trunk.body.muscles.n_muscles
+        names = trunk.body.muscles.names
+        self._muscles = len(names)
+        self._lower = np.array([m for m in trunk.external if int(names[m].split("_")[0].split()[-1]) >= LOWER])
 
     def start(self, rng: np.random.Generator) -> None:
         return None
@@ -37,6 +40,7 @@ class Behave:
         t = self.trunk
         excitation, elements = np.zeros(self._muscles), np.zeros(t.cavities.n_elements)
         excitation[t.external] = values.get("external intercostals", 0.0)
+        excitation[self._lower] += values.get("lower external intercostals", 0.0)
         excitation[t.internal] = values.get("internal intercostals", 0.0)
         for group, value in values.items():
             chosen = self._chosen.get(group)

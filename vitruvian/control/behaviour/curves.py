@@ -34,6 +34,7 @@ MUSCLES = (
     "obliques",
     "transversus",
     "external intercostals",
+    "lower external intercostals",
     "internal intercostals",
 )
 OTHERS = {"closure": (0.0, 1.0), "spine": (-25.0, 25.0), "clavicles": (-10.0, 20.0)}  # and their limits [1, degrees]

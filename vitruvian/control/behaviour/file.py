@@ -20,16 +20,14 @@ The lowest tier is that of the elements: a controller of one's own sets `Control
 
 from __future__ import annotations
 
-import re
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from vitruvian.control.behaviour.curves import Behaviour, Curve
+from vitruvian.control.toml_file import line_of, parse_toml, read_text
 from vitruvian.errors import InputError, unknown_name
 
-MOST_BYTES = 1_000_000
 CURVE_KEYS = {
     "group": str, "shape": str, "amplitude": float, "mean": float, "period": float, "phase": float, "start": float,
     "end": float, "ease": float, "keys": list, "smooth": bool,
@@ -48,15 +46,7 @@ def load_behaviour(source: str | Path) -> Behaviour:
     """From a TOML file, or one of the package's own by name ("laugh")."""
     path = Path(source)
     if path.suffix == ".toml":
-        if not path.is_file():
-            raise InputError(f"no behaviour file '{path}'")
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"behaviour file '{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path.name}: not a text file") from None
-        return read_behaviour(text, path.name, path.stem)
+        return read_behaviour(read_text(path, "behaviour"), path.name, path.stem)
     if str(source) not in behaviour_names():
         raise unknown_name("behaviour", str(source), behaviour_names())
     text = (files("vitruvian.control") / "behaviours" / f"{source}.toml").read_text(encoding="utf-8")
@@ -65,19 +55,16 @@ def load_behaviour(source: str | Path) -> Behaviour:
 
 def read_behaviour(text: str, what: str, name: str) -> Behaviour:
     """From the text of a file; what: its name in errors."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{what}: {error}") from None
+    table = parse_toml(text, what)
     for key in table:
         if key not in TOP_KEYS:
-            raise InputError(f"{what}, line {_line(text, key)}: {unknown_name('key', key, TOP_KEYS)}")
+            raise InputError(f"{what}, line {line_of(text, key)}: {unknown_name('key', key, TOP_KEYS)}")
     curves = []
     if "breath" in table:
         curves += _breath(text, what, table["breath"])
     given = table.get("curve", [])
     if not isinstance(given, list):
-        raise InputError(f"{what}, line {_line(text, 'curve')}: curves are written as [[curve]]")
+        raise InputError(f"{what}, line {line_of(text, 'curve')}: curves are written as [[curve]]")
     for number, one in enumerate(given, 1):
         curves.append(_curve(text, what, number, one))
     if not curves:
@@ -108,7 +95,7 @@ def write_behaviour(behaviour: Behaviour) -> str:
 def _curve(text: str, what: str, number: int, given: Any) -> Curve:
     values: dict[str, Any] = {}
     for key, value in given.items():
-        line = _line(text, key, number)
+        line = line_of(text, key, "curve", number)
         if key not in CURVE_KEYS:
             raise InputError(f"{what}, line {line}: {unknown_name('key', key, CURVE_KEYS)}")
         kind = CURVE_KEYS[key]
@@ -127,7 +114,7 @@ def _curve(text: str, what: str, number: int, given: Any) -> Curve:
         else:
             values[key] = value
     if "group" not in values:
-        raise InputError(f"{what}, line {_line(text, '', number)}: a curve needs a group")
+        raise InputError(f"{what}, line {line_of(text, '', 'curve', number)}: a curve needs a group")
     try:
         return Curve(**values)
     except InputError as error:
@@ -135,18 +122,19 @@ def _curve(text: str, what: str, number: int, given: Any) -> Curve:
         words = ("period", "ease", "keys", "start", "mean", "phase")
         key = "group" if "group" in said else "shape" if "shape" in said else "end" if "ends" in said else ""
         key = key or next((w for w in words if w in said), "amplitude")
-        raise InputError(f"{what}, line {_line(text, key, number)}: {error}") from None
+        raise InputError(f"{what}, line {line_of(text, key, 'curve', number)}: {error}") from None
 
 
 def _breath(text: str, what: str, given: Any) -> list[Curve]:
     """Diaphragm and externals in the first half of each breath, internals in the second."""
     for key, value in given.items():
         if key not in BREATH_KEYS:
-            raise InputError(f"{what}, line {_line(text, key)}: {unknown_name('key', key, BREATH_KEYS)}")
+            raise InputError(f"{what}, line {line_of(text, key, 'breath')}: {unknown_name('key', key, BREATH_KEYS)}")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"{what}, line {_line(text, key)}: {key} must be a number, got {value!r}")
+            raise InputError(f"{what}, line {line_of(text, key, 'breath')}: {key} must be a number, got {value!r}")
     if "rate" not in given or not given["rate"] > 0:
-        raise InputError(f"{what}, line {_line(text, 'rate')}: a breath needs a rate above 0 (breaths a minute)")
+        line = line_of(text, "rate", "breath")
+        raise InputError(f"{what}, line {line}: a breath needs a rate above 0 (breaths a minute)")
     start, end = float(given.get("start", 0.0)), float(given.get("end", "inf"))
     period = 60.0 / float(given["rate"])
     parts = [("diaphragm", "diaphragm", 0.0), ("intercostals", "external intercostals", 0.0)]
@@ -157,19 +145,6 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
             try:
                 out.append(Curve(group, "half", float(given[key]), period=period, phase=phase, start=start, end=end))
             except InputError as error:
-                line = _line(text, "end" if "ends" in str(error) else key)
+                line = line_of(text, "end" if "ends" in str(error) else key, "breath")
                 raise InputError(f"{what}, line {line}: {error}") from None
     return out
-
-
-def _line(text: str, key: str, curve: int = 0) -> int:
-    """Where a key is written: within the given [[curve]], or at the top; of the curve itself if it is not."""
-    lines, inside = text.splitlines(), 0
-    for number, line in enumerate(lines, 1):
-        if re.match(r"\s*\[\[\s*curve\s*\]\]", line):
-            inside += 1
-            if curve and inside == curve:
-                head = number
-        if (not curve or inside == curve) and key and re.match(rf"\s*\[*\s*{re.escape(key)}\b", line):
-            return number
-    return head if curve else 1

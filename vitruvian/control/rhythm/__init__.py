@@ -8,8 +8,9 @@ from vitruvian.control.rhythm.lengths import LengthCycle, MuscleKinematics, leng
 from vitruvian.control.rhythm.limits import StrokeWarning
 from vitruvian.control.rhythm.motion import StrokeMotion
 from vitruvian.control.rhythm.oscillator import SI_OSCILLATOR, Oscillator
+from vitruvian.control.rhythm.shaping import shaped, write_stroke
 from vitruvian.control.rhythm.spline import PeriodicSpline
-from vitruvian.control.rhythm.stroke import Stroke, load_stroke, parse_stroke, stroke_names
+from vitruvian.control.rhythm.stroke import Stroke, load_stroke, parse_stroke, stroke_names, stroke_table
 from vitruvian.control.rhythm.symmetry import arms_together
 
 __all__ = [
@@ -39,5 +40,8 @@ __all__ = [
     "load_stroke",
     "muscle_groups",
     "parse_stroke",
+    "shaped",
     "stroke_names",
+    "stroke_table",
+    "write_stroke",
 ]

@@ -28,6 +28,7 @@ from vitruvian.control.toml_file import read_toml
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
+POSES = ("streamline",)  # that stand still: read like strokes, not among their names
 POSTURES = ("prone", "supine", "upright")
 CLOSING = 0.01  # [degrees] by which a repeated last pose may differ from the first: half a rounded digit twice
 MOST_POSES = 1000  # in one cycle: the fit solves for as many unknowns
@@ -56,15 +57,22 @@ def stroke_names() -> tuple[str, ...]:
 
 
 def load_stroke(source: str | Path, *, controls: int | None = None) -> Stroke:
-    """A stroke of the package by name ("crawl"), or a TOML file. `controls` fewer than the poses smooths them."""
-    path = Path(source)
-    if path.suffix == ".toml":
-        table, name = read_toml(path, "stroke"), path.stem
-    else:
-        if str(source) not in stroke_names():
-            raise unknown_name("stroke", str(source), stroke_names())
-        table, name = tomllib.loads((_folder() / f"{source}.toml").read_text(encoding="utf-8")), str(source)
-    return parse_stroke(table, name, controls=controls)
+    """A stroke or pose of the package by name ("crawl", "streamline"), or a TOML file.
+
+    `controls` fewer than the poses smooths them."""
+    name = Path(source).stem if Path(source).suffix == ".toml" else str(source)
+    return parse_stroke(stroke_table(source), name, controls=controls)
+
+
+def stroke_table(source: str | Path) -> dict[str, Any]:
+    """Contents of a stroke's file, by name or path."""
+    if Path(source).suffix == ".toml":
+        return read_toml(Path(source), "stroke")
+    if str(source) in POSES:
+        return tomllib.loads((_folder().parent / "poses" / f"{source}.toml").read_text(encoding="utf-8"))
+    if str(source) not in stroke_names():
+        raise unknown_name("stroke", str(source), stroke_names())
+    return tomllib.loads((_folder() / f"{source}.toml").read_text(encoding="utf-8"))
 
 
 def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = None) -> Stroke:

@@ -67,7 +67,7 @@ class Jump:
     heels: float = 1.08  # height of the centre of mass [m] from which only the front of the soles carries
     height: float = 1.16  # at which the soles let go
     back: float = 0.035
-    spin_weight: float = 1.0
+    spin_weight: float = 10.0  # a push from the front of the soles alone would set the body spinning
 
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
         touching = bool((sensed.gap < NEAR).any())
@@ -98,17 +98,26 @@ class Jump:
         weight = np.maximum(self.weight, 1.0)
         weight[:6] = 1e-4
         nothing = np.zeros(len(sensed.gap), dtype=bool)
-        return Wish(q, v, a, weight, nothing, nothing, swing=self._soles_in_flight(sensed))
+        return Wish(q, v, a, weight, nothing, nothing, swing=self._soles_in_flight(sensed, above))
 
-    def _soles_in_flight(self, sensed: Sensed) -> Swing:
-        """Soles led under the point that they can stop the body on, c + c'/ω, as far below it as they land."""
+    def _soles_in_flight(self, sensed: Sensed, above: float) -> Swing:
+        """Soles led to where they can stop the body, as far below its centre of mass c as they land.
+
+        The fall of `above` [m] is braked by forces from the balls that touch first, p, through the centre of mass:
+        they also change its velocity, c' → c' + w (c - p) / h, with w the speed of the fall at touch-down and h the
+        height of c. What is then left, c + c'/ω, should be over the soles' middle."""
         s, n = self.body.skeleton, len(sensed.gap)
         landing = self.motion.sample(self.lands)[0]
         centre, points = centre_of_mass(s, landing), soles(self.body, landing)
+        fall, height = float(np.linalg.norm(s.gravity)), centre[2]
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + np.array([0.0, self.back, 0.0])
-        omega = np.sqrt(np.linalg.norm(s.gravity) / centre[2])
-        place = points - np.array([*middle[:2], centre[2]]) + sensed.centre
-        place[:, :2] += sensed.velocity[:2] / omega
+        first = points[points[:, 2] < points[:, 2].min() + CARRIES].mean(axis=0) - middle
+        omega = np.sqrt(fall / height)
+        speed = np.sqrt(max(0.0, sensed.velocity[2] ** 2 + 2.0 * fall * above))
+        brake = speed / (omega * height)
+        ahead = (sensed.velocity[:2] / omega - brake * first[:2]) / (1.0 + brake)
+        place = points - np.array([*middle[:2], height]) + sensed.centre
+        place[:, :2] += ahead
         return Swing(np.ones(n, dtype=bool), place, np.tile(sensed.velocity, (n, 1)), np.tile(s.gravity, (n, 1)))
 
 
