@@ -35,7 +35,7 @@ def covered_part(camera, vertices=None, faces=None, centre=None, radius=None):
     nearness = np.zeros((height, width, 4), dtype=np.float32)
     owner = np.full((height, width, 4), cover.BACKGROUND, dtype=np.int32)
     if faces is not None:
-        bins = project.triangles_to_screen(vertices, faces, view, 1e-3, width, height)
+        bins = project.triangles_to_screen(vertices, faces, np.zeros(len(faces), bool), view, 1e-3, width, height, 4)
         for band in range(-(-height // BAND)):
             cover.cover_triangles(band, bins, FOUR, nearness, owner)
     else:

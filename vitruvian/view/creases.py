@@ -37,12 +37,6 @@ def siding(vertices: Array, faces: Array) -> tuple[Array, dict[str, Any]]:
     faces = np.ascontiguousarray(faces, dtype=np.int32)
     if len(faces) == 0:
         return faces, dict(OPEN)
-    corner = normals.around(np.asarray(vertices, dtype=np.float64), faces).weld[faces].astype(np.int64)
-    n = int(corner.max()) + 1
-    start, end = corner.reshape(-1), np.roll(corner, -1, axis=1).reshape(-1)
-    there, back = np.sort(start * n + end), np.sort(end * n + start)
-    if not np.array_equal(there, back):
-        return faces, dict(OPEN)
-    a, b, c = (np.asarray(vertices, dtype=float)[faces[:, k]] for k in range(3))
-    outwards = float(np.einsum("ij,ij->", a, np.cross(b, c))) > 0.0
-    return (faces if outwards else np.ascontiguousarray(faces[:, ::-1])), {"side": "front"}
+    ring = normals.around(np.asarray(vertices, dtype=np.float64), faces)
+    faces, closed = normals.turned_outwards(vertices, faces, ring)
+    return faces, ({"side": "front"} if closed else dict(OPEN))

@@ -7,7 +7,7 @@ needs. Triangles that let light through are kept apart from those that do not, s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -32,6 +32,8 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "spray": (0.30, 0.40, 0.0),
 }
 SPRAY = "spray surface"  # name of the surface around drops that fly together
+FOAM = (0.55, 0.25, 0.9, 0.0)  # opacity and finish of that surface: water full of air is white and lets light through
+FOAM_COLOUR = (0.94, 0.97, 0.99)
 WITHIN = 5.0  # radii from that surface at which a drop is part of it
 PLAIN = (0.18, 0.10, 0.0)
 MIRRORED = -1.0  # instead of water's 1: an image in its surface
@@ -49,6 +51,12 @@ class Triangles:
     normals: Array  # unit, (m, 3, 3) float32
     colours: Array  # linear light, (n, 3) float32
     finish: Array  # per triangle: opacity, gloss, softness, water; (m, 4) float32
+    # whether its surface is closed, so that what turns away is not seen, (m,); nowhere if nothing is said
+    closed: Array = field(default_factory=lambda: np.zeros(0, bool))
+
+    def __post_init__(self) -> None:
+        if len(self.closed) != len(self.faces):
+            self.closed = np.zeros(len(self.faces), bool)
 
 
 @dataclass
@@ -67,6 +75,7 @@ class Drawing:
     solid: Triangles
     clear: Triangles
     spheres: Spheres
+    shadeless: int = 0  # triangles at the end of `solid` that cast no shade: the floor below everything
     image: Triangles | None = None  # solid, seen in the surface of water alone: `finish` says MIRRORED
 
     def points(self) -> Array:
@@ -75,6 +84,16 @@ class Drawing:
         if len(both) == 0:
             both = self.spheres.centres
         return both[np.isfinite(both).all(axis=1)]
+
+    def box(self) -> tuple[Array, Array] | None:
+        """Corners of the box around `points` [m], None without any."""
+        clouds = [c for c in (self.solid.vertices, self.clear.vertices) if len(c)] or [self.spheres.centres]
+        low = np.min([c.min(axis=0, initial=np.inf) for c in clouds], axis=0)
+        high = np.max([c.max(axis=0, initial=-np.inf) for c in clouds], axis=0)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # some are no numbers, or there are none
+            seen = self.points()
+            return (seen.min(axis=0), seen.max(axis=0)) if len(seen) else None
+        return low, high
 
 
 def layer_names(stage: Stage) -> tuple[str, ...]:
@@ -134,10 +153,10 @@ class _RigidPart:
     def __init__(self, mesh: Mesh, body: int) -> None:
         self.mesh, self.body = mesh, body
         self.vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
-        self.faces = np.ascontiguousarray(mesh.faces, dtype=np.int32)
-        self.normals = normals.corner_normals(
-            self.vertices, self.faces, normals.around(self.vertices, self.faces)
-        ).reshape(-1, 3)
+        ring = normals.around(self.vertices, np.ascontiguousarray(mesh.faces, dtype=np.int32))
+        self.faces, closed = normals.turned_outwards(self.vertices, mesh.faces, ring)
+        self.closed = np.full(len(self.faces), closed)
+        self.normals = normals.corner_normals(self.vertices, self.faces, ring).reshape(-1, 3)
         self.colours = _flat_colour(mesh.colour, len(self.vertices))
         self.finish = _finish(mesh.layer, mesh.opacity, len(self.faces))
 
@@ -150,7 +169,7 @@ class _RigidPart:
             rotation = rotation_of(pose[3:])
             vertices = vertices @ rotation.T + pose[:3]
             turned = turned @ rotation.T.astype(np.float32)
-        return Triangles(vertices, self.faces, turned.reshape(-1, 3, 3), self.colours, self.finish)
+        return Triangles(vertices, self.faces, turned.reshape(-1, 3, 3), self.colours, self.finish, self.closed)
 
 
 class SurfacePart:
@@ -160,6 +179,7 @@ class SurfacePart:
         self.surface = surface
         self.faces = None if surface.faces is None else np.ascontiguousarray(surface.faces, dtype=np.int32)
         self.around: normals.Around | None = None
+        self.closed = False
         self.colours = colour_map(surface.value, surface.unit, surface.value_range) if surface.value else None
 
     def at(self, frame: Frame) -> Triangles | None:
@@ -171,6 +191,8 @@ class SurfacePart:
             faces = self.faces
             if self.around is None:
                 self.around = normals.around(vertices, faces)
+                faces, self.closed = normals.turned_outwards(vertices, faces, self.around)
+                self.faces = faces
             corner = normals.corner_normals(vertices, faces, self.around)
         elif now.faces is not None:
             faces = np.ascontiguousarray(now.faces, dtype=np.int32)
@@ -182,7 +204,10 @@ class SurfacePart:
         else:
             colours = _flat_colour(self.surface.colour, len(vertices))
         finish = _finish(self.surface.layer, self.surface.opacity, len(faces))
-        return Triangles(vertices, faces, corner, colours, finish)
+        if self.surface.name.startswith(SPRAY):
+            finish = np.broadcast_to(np.array(FOAM, dtype=np.float32), (len(faces), 4))
+            colours = _flat_colour(FOAM_COLOUR, len(vertices))
+        return Triangles(vertices, faces, corner, colours, finish, np.full(len(faces), self.closed))
 
 
 class LinesPart:
@@ -214,7 +239,8 @@ class LinesPart:
         else:
             colours = _flat_colour(self.lines.colour, len(vertices))
         faces = self.tubes.faces
-        return Triangles(vertices, faces, normal.astype(np.float32)[faces], colours, self.finish)
+        closed = np.ones(len(faces), bool)
+        return Triangles(vertices, faces, normal.astype(np.float32)[faces], colours, self.finish, closed)
 
 
 def rotation_of(quaternion: Array) -> Array:
@@ -254,6 +280,7 @@ def join(parts: list[Triangles]) -> Triangles:
         np.concatenate([p.normals for p in parts]).astype(np.float32, copy=False),
         np.concatenate([p.colours for p in parts]),
         np.concatenate([p.finish for p in parts]),
+        np.concatenate([p.closed for p in parts]),
     )
 
 

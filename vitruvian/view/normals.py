@@ -34,13 +34,26 @@ def around(vertices: Array, faces: Array) -> Around:
     low = vertices.min(axis=0, initial=np.inf)
     size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
     grid = np.round((vertices - low) / (1e-6 * size if size > 0.0 else 1.0)).astype(np.int64)
-    _, weld = np.unique(grid, axis=0, return_inverse=True)
+    _, weld = np.unique((grid[:, 0] << 42) | (grid[:, 1] << 21) | grid[:, 2], return_inverse=True)
     weld = weld.reshape(-1)
     corner = weld[faces.reshape(-1)]
     order = np.argsort(corner, kind="stable")
     count = int(weld.max()) + 1 if len(weld) else 0
     start = np.searchsorted(corner[order], np.arange(count + 1))
     return Around(weld.astype(np.int32), start.astype(np.int32), (order // 3).astype(np.int32))
+
+
+def turned_outwards(vertices: Array, faces: Array, neighbours: Around) -> tuple[Array, bool]:
+    """Triangles turned outwards, and True, if they close around a volume; else as they are, and False."""
+    faces = np.ascontiguousarray(faces, dtype=np.int32)
+    corner = neighbours.weld[faces].astype(np.int64)
+    n = len(neighbours.start)
+    start, end = corner.reshape(-1), np.roll(corner, -1, axis=1).reshape(-1)
+    if len(faces) == 0 or not np.array_equal(np.sort(start * n + end), np.sort(end * n + start)):
+        return faces, False
+    a, b, c = (np.asarray(vertices, dtype=float)[faces[:, k]] for k in range(3))
+    outwards = float(np.einsum("ij,ij->", a, np.cross(b, c))) > 0.0
+    return (faces if outwards else np.ascontiguousarray(faces[:, ::-1])), True
 
 
 def corner_normals(vertices: Array, faces: Array, neighbours: Around) -> Array:

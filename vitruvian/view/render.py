@@ -23,7 +23,7 @@ from vitruvian.view.camera import Bounds, Pinhole, Place, bounds_of, follow_shif
 from vitruvian.view.drawing import Model
 from vitruvian.view.film import encoder
 from vitruvian.view.overlay import write_over
-from vitruvian.view.raster.frame import Setting, draw
+from vitruvian.view.raster.frame import Room, Setting, draw
 from vitruvian.view.raster.types import AIR
 from vitruvian.view.sea import open_water, surround
 from vitruvian.world import Frame
@@ -165,7 +165,7 @@ class Shooting:
         self.eye, self.target, self.follow = view_of(recording.stage, camera, self.bounds, self.size)
         self.place = place or Place()
         self.eye, self.target = self.place.instead_of(self.eye, self.target)
-        self.samples, self.threads = samples, threads
+        self.samples, self.threads, self._room = samples, threads, Room()
         self.title = str(getattr(recording, "attributes", {}).get("scene", ""))
 
     def shoot(self, i: int, shutter: float = 0.0) -> Array:
@@ -184,13 +184,13 @@ class Shooting:
         eye, target = eye + shift, target + shift
         camera: Pinhole = pinhole(eye, target, self.size)
         drawing = self.model.draw(frame)
-        seen = drawing.points()
-        middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) if len(seen) else self.bounds.centre
+        seen = drawing.box()
+        middle = self.bounds.centre if seen is None else 0.5 * (seen[0] + seen[1])
         setting = Setting(middle, self.bounds.reach, self.recording.stage.ground, self.samples, self.threads)
         medium = AIR
         if self.water is not None:
             drawing, medium = surround(drawing, self.water, frame, eye, target, self.bounds.reach)
-        return draw(drawing, camera, setting, medium)
+        return draw(drawing, camera, setting, medium, self._room)
 
     def _part(self, at: float) -> float:
         """How much of the recording has gone by at the time `at` [s], 0..1."""

@@ -84,7 +84,8 @@ def surround(
     clear.finish = np.array(clear.finish)
     clear.finish[clear.finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-(DIVER if cut else CLEAR) * DEPTH * reach)
     medium = Medium(True, under, *depth.tolist(), *(DIVER * takes).tolist())
-    solid, spheres, image = join([drawing.solid, pool_floor(rim)]), drawing.spheres, None
+    floor = pool_floor(rim)
+    solid, spheres, image = join([drawing.solid, floor]), drawing.spheres, None
     before, all_clear = solid, replace(clear)
     if not cut:
         solid = replace(solid, vertices=apparent(solid.vertices, eye, rim.level))
@@ -95,7 +96,7 @@ def surround(
     if under:  # what sticks out of the water is seen in two places: through the surface, and below it
         image = _image(drawing, eye, rim.level)
         solid, clear = _apart(solid, before.vertices, rim.level), _apart(clear, all_clear.vertices, rim.level)
-    return Drawing(solid, clear, spheres, image), medium
+    return Drawing(solid, clear, spheres, len(floor.faces), image), medium
 
 
 def _apart(triangles: Triangles, true: Array, level: float) -> Triangles:
@@ -103,8 +104,9 @@ def _apart(triangles: Triangles, true: Array, level: float) -> Triangles:
     wet = true[:, 2][triangles.faces] < level
     kept = (triangles.finish[:, 3] > 0.0) | (wet.all(axis=1) | ~wet.any(axis=1))
     return replace(
-        triangles, faces=triangles.faces[kept], normals=triangles.normals[kept], finish=triangles.finish[kept]
-    )
+        triangles, faces=triangles.faces[kept], normals=triangles.normals[kept], finish=triangles.finish[kept],
+        closed=triangles.closed[kept],
+    )  # fmt: skip
 
 
 def _image(drawing: Drawing, eye: Array, level: float) -> Triangles:
@@ -160,9 +162,9 @@ def pool_floor(rim: Rim) -> Triangles:
 
 def rim_of(vertices: Array, faces: Array) -> Rim | None:
     """The border of a sheet whose outermost edges lie on a box; None if it has none on some side."""
-    pairs = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    edges, count = np.unique(pairs, axis=0, return_counts=True)
-    border = vertices[edges[count == 1]]
+    a, b = (np.concatenate([faces[:, i] for i in order]).astype(np.int64) for order in ((0, 1, 2), (1, 2, 0)))
+    edges, count = np.unique(np.minimum(a, b) * len(vertices) + np.maximum(a, b), return_counts=True)
+    border = vertices[np.stack(np.divmod(edges[count == 1], len(vertices)), axis=1)]
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     sides = []
     for axis in (0, 1):

@@ -41,10 +41,11 @@ def cover_triangles(band, bins, samples, nearness, owner):
     """Draw a band's triangles into nearness and owner, each of shape (height, width, S)."""
     height, width, count = nearness.shape
     shift = np.empty((count, 4))
+    corners, ids, items = bins.corners, bins.ids, bins.items
     for j in range(bins.start[band], bins.start[band + 1]):
-        item = bins.items[j]
+        item = items[j]
         ok, a0, b0, c0, a1, b1, c1, az, bz, cz, x_first, x_last, y_first, y_last = _edges(
-            bins.corners[item], band, width, height
+            corners, item, band, width, height
         )
         if not ok:
             continue
@@ -56,7 +57,7 @@ def cover_triangles(band, bins, samples, nearness, owner):
             shift[s, 0] = a0 * samples[s, 0] + b0 * samples[s, 1]
             shift[s, 1] = a1 * samples[s, 0] + b1 * samples[s, 1]
             shift[s, 2] = az * samples[s, 0] + bz * samples[s, 1]
-        who = bins.ids[item]
+        who = ids[item]
         for y in range(y_first, y_last + 1):
             for x in range(x_first, x_last + 1):
                 u = a0 * x + b0 * y + c0
@@ -77,15 +78,16 @@ def cover_triangles(band, bins, samples, nearness, owner):
 def layer_triangles(band, bins, samples, nearness, layer_near, layer_owner, layer_count):
     """Keep, per sample, the nearest layers in front of what is solid, nearest first.
 
-    layer_near and layer_owner are the band's own, shape (BAND, width, S, K); layer_count (BAND, width, S).
+    layer_near and layer_owner are the band's own, shape (K, BAND, width, S); layer_count (BAND, width, S).
     """
     height, width, count = nearness.shape
-    most = layer_near.shape[3]
+    most = layer_near.shape[0]
     top = band * BAND
+    corners, ids, items = bins.corners, bins.ids, bins.items
     for j in range(bins.start[band], bins.start[band + 1]):
-        item = bins.items[j]
+        item = items[j]
         ok, a0, b0, c0, a1, b1, c1, az, bz, cz, x_first, x_last, y_first, y_last = _edges(
-            bins.corners[item], band, width, height
+            corners, item, band, width, height
         )
         if not ok:
             continue
@@ -110,16 +112,16 @@ def layer_triangles(band, bins, samples, nearness, layer_near, layer_owner, laye
                         continue
                     filled = layer_count[y - top, x, s]
                     place = filled
-                    while place > 0 and layer_near[y - top, x, s, place - 1] < here:
+                    while place > 0 and layer_near[place - 1, y - top, x, s] < here:
                         place -= 1
                     if place >= most:
                         continue
                     last = min(filled, most - 1)
                     for k in range(last, place, -1):
-                        layer_near[y - top, x, s, k] = layer_near[y - top, x, s, k - 1]
-                        layer_owner[y - top, x, s, k] = layer_owner[y - top, x, s, k - 1]
-                    layer_near[y - top, x, s, place] = here
-                    layer_owner[y - top, x, s, place] = bins.ids[item]
+                        layer_near[k, y - top, x, s] = layer_near[k - 1, y - top, x, s]
+                        layer_owner[k, y - top, x, s] = layer_owner[k - 1, y - top, x, s]
+                    layer_near[place, y - top, x, s] = here
+                    layer_owner[place, y - top, x, s] = ids[item]
                     layer_count[y - top, x, s] = min(filled + 1, most)
 
 
@@ -159,9 +161,10 @@ def cover_balls(band, bins, view, parallel, first_owner, samples, nearness, owne
 
 
 @njit(cache=True, nogil=True)
-def _edges(c, band, width, height):
+def _edges(c, i, band, width, height):
     """Affine barycentrics u = a0 x + b0 y + c0, v = a1 x + ..., nearness az x + ..., and the pixels of the box."""
-    x0, y0, z0, x1, y1, z1, x2, y2, z2 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]
+    x0, y0, z0, x1, y1, z1 = c[i, 0], c[i, 1], c[i, 2], c[i, 3], c[i, 4], c[i, 5]
+    x2, y2, z2 = c[i, 6], c[i, 7], c[i, 8]
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     x_first = int(max(min(x0, x1, x2), 0.0))
     x_last = int(min(max(x0, x1, x2), width - 1.0))

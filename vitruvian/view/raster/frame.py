@@ -36,8 +36,33 @@ class Setting:
     threads: int = 0  # 0: as many as Numba uses
 
 
-def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = AIR) -> Array:
-    """The picture, sRGB bytes of shape (height, width, 3); medium: what the camera is in."""
+class Room:
+    """Arrays to draw in, kept from picture to picture."""
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+
+    def maps(self, height: int, width: int, samples: int) -> tuple[Array, Array]:
+        """Nearness and owner of every sample."""
+        return self._kept("maps", (height, width, samples), np.float32, np.int32)
+
+    def layers(self, width: int, samples: int) -> tuple[Array, Array, Array]:
+        """Nearness, owner and number of the layers of a band."""
+        shape = (BAND, width, samples)
+        near, owner = self._kept("layers", (shade.LAYERS, *shape), np.float32, np.int32)
+        return near, owner, self._kept("count", shape, np.int32)[0]
+
+    def _kept(self, name: str, shape: tuple[int, ...], *types: type) -> tuple[Array, ...]:
+        found = getattr(self._own, name, ())
+        if not found or found[0].shape != shape:
+            found = tuple(np.empty(shape, kind) for kind in types)
+            setattr(self._own, name, found)
+        return found
+
+
+def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = AIR, room: Room | None = None) -> Array:
+    """The picture, sRGB bytes of shape (height, width, 3); medium: what the camera is in; room: kept between calls."""
+    room = room or Room()
     width, height = camera.width, camera.height
     samples = SAMPLES[setting.samples]
     view = View(*[*camera.eye.tolist(), *camera.axes.ravel().tolist(), camera.focal, 0.5 * width, 0.5 * height])
@@ -55,11 +80,12 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = A
         light, shadows = shadow.cast(
             drawing, shadow.light_axes(camera.axes[2]), setting.centre, 1.15 * setting.reach, floor, each
         )
-        bins = project.triangles_to_screen(solid.vertices, solid.faces, view, near, width, height)
-        clear_bins = project.triangles_to_screen(clear.vertices, clear.faces, view, near, width, height)
+        bins, clear_bins = (
+            project.triangles_to_screen(s.vertices, s.faces, s.closed, view, near, width, height, len(samples))
+            for s in (solid, clear)
+        )
         round_bins: Bins = project.balls_to_screen(balls.centres, balls.radius, view, near, width, height)
-        nearness = np.empty((height, width, len(samples)), dtype=np.float32)
-        owner = np.empty((height, width, len(samples)), dtype=np.int32)
+        nearness, owner = room.maps(height, width, len(samples))
 
         def see(band: int) -> None:
             cover.clear_band(band, view, floor, samples, nearness, owner)
@@ -71,20 +97,12 @@ def draw(drawing: Drawing, camera: Pinhole, setting: Setting, medium: Medium = A
 
         place, open_sky = _open_sky(view, solid, balls, samples, nearness, owner, OCCLUSION_REACH * setting.reach, each)
         picture = np.empty((height, width, 3), dtype=np.uint8)
-        own = threading.local()
-
-        def room() -> tuple[Array, Array, Array]:
-            """Arrays that one thread works in, band after band."""
-            if not hasattr(own, "room"):
-                shape = (BAND, width, len(samples))
-                kept = (*shape, shade.LAYERS)
-                own.room = np.empty(kept, np.float32), np.empty(kept, np.int32), np.zeros(shape, np.int32)
-            return own.room
 
         def colour(band: int) -> None:
             things = (solid, clear, clear_bins, balls)
             seen = (samples, nearness, owner, open_sky, place)
-            shade.shade_band(band, view, light, shadows, floor, medium, *things, *seen, *room(), picture)
+            own = room.layers(width, len(samples))
+            shade.shade_band(band, view, light, shadows, floor, medium, *things, *seen, *own, picture)
 
         each(colour, bands)
     return picture
@@ -131,6 +149,7 @@ def _soup(triangles: Triangles) -> Soup:
         np.ascontiguousarray(triangles.normals, dtype=np.float32),
         np.ascontiguousarray(triangles.colours, dtype=np.float32),
         np.ascontiguousarray(triangles.finish, dtype=np.float32),
+        np.ascontiguousarray(triangles.closed, dtype=np.bool_),
     )
 
 

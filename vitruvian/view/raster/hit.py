@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def triangle_hit(vertices, faces, normals, colours, f, view, rx, ry):
     """(position relative to the eye, unit normal, linear colour), 9 numbers, on triangle f along ray (rx, ry, 1)."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vitruvian.view.raster.types import BLOCK
+
 # Linear light.
 AMBIENT_SKY = (0.44, 0.49, 0.56)
 AMBIENT_GROUND = (0.27, 0.255, 0.24)
@@ -26,7 +28,7 @@ EDGE, EDGE_POWER = 0.9, 1.7
 
 
 @njit(cache=True, nogil=True)
-def lit(hit, gloss, soft, view, light, nearest, open_here):
+def lit(hit, gloss, soft, view, light, nearest, highest, open_here):
     """Light that leaves a solid place towards the eye."""
     px, py, pz, nx, ny, nz, cr, cg, cb = hit
     distance = np.sqrt(px * px + py * py + pz * pz)
@@ -37,7 +39,7 @@ def lit(hit, gloss, soft, view, light, nearest, open_here):
     wrapped = max((nl + soft) / (1.0 + soft), 0.0)
     reached = 0.0
     if wrapped > 0.0:
-        reached = _reached(light, nearest, px + view.ex, py + view.ey, pz + view.ez, nx, ny, nz, max(nl, 0.0))
+        reached = _reached(light, nearest, highest, px + view.ex, py + view.ey, pz + view.ez, nx, ny, nz, max(nl, 0.0))
     hx, hy, hz = lx + vx, ly + vy, lz + vz
     size = np.sqrt(hx * hx + hy * hy + hz * hz)
     nh = max((nx * hx + ny * hy + nz * hz) / size, 0.0) if size > 0.0 else 0.0
@@ -80,9 +82,9 @@ def soft_light(hit, view, light, nearest):
 
 
 @njit(cache=True, nogil=True)
-def pane_light(hit, opacity, gloss, soft, view, light, nearest):
+def pane_light(hit, opacity, gloss, soft, view, light, nearest, highest):
     """Premultiplied colour and opacity of a layer that lets light through."""
-    r, g, b = lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, 1.0)
+    r, g, b = lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, highest, 1.0)
     px, py, pz, nx, ny, nz = hit[0], hit[1], hit[2], hit[3], hit[4], hit[5]
     distance = np.sqrt(px * px + py * py + pz * pz)
     vx, vy, vz = -px / distance, -py / distance, -pz / distance
@@ -96,8 +98,9 @@ def pane_light(hit, opacity, gloss, soft, view, light, nearest):
 
 
 @njit(cache=True, nogil=True)
-def _reached(light, nearest, x, y, z, nx, ny, nz, nl):
-    """Part of the key light that reaches a place: tent-weighted mean over 5 x 5 texels of the shadow map."""
+def _reached(light, nearest, highest, x, y, z, nx, ny, nz, nl):
+    """Part of the key light that reaches a place: tent-weighted mean over 5 x 5 texels of the shadow map; where every
+    other of them agrees, what they say."""
     # Step off the surface, further where light grazes it, so that it does not shade itself.
     away = light.texel * (1.2 + 2.2 * np.sqrt(max(1.0 - nl * nl, 0.0)))
     x, y, z = x + away * nx, y + away * ny, z + away * nz
@@ -108,6 +111,17 @@ def _reached(light, nearest, x, y, z, nx, ny, nz, nl):
     i, j = int(np.floor(u)), int(np.floor(v))
     if i < 2 or j < 2 or i >= n - 3 or j >= n - 3:
         return 1.0
+    if highest[j // BLOCK, i // BLOCK] <= w:  # nothing near stands higher
+        return 1.0
+    clear = 0
+    for q in range(-2, 4, 2):
+        for p in range(-2, 4, 2):
+            clear += nearest[j + q, i + p] <= w
+    clear += nearest[j + 3, i + 3] <= w
+    if clear == 10:
+        return 1.0
+    if clear == 0:
+        return 0.0
     fu, fv = u - i, v - j
     total, weight = 0.0, 0.0
     for q in range(-2, 4):

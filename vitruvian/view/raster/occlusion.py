@@ -110,7 +110,7 @@ def smooth(first, last, reach, place, rough, out):
             out[y, x] = total / weight
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def open_at(open_sky, half, y, x, depth):
     """Openness at a full-size pixel: mean of the four half-size neighbours, those of like depth first."""
     height, width = open_sky.shape

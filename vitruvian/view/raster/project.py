@@ -13,8 +13,9 @@ from vitruvian.view.raster.types import BAND, Bins
 
 
 @njit(cache=True, nogil=True)
-def triangles_to_screen(vertices, faces, view, near, width, height):
-    """Triangles as the camera sees them, in bands of rows."""
+def triangles_to_screen(vertices, faces, closed, view, near, width, height, samples):
+    """Triangles as the camera sees them, in bands of rows; without those that turn away from it on closed surfaces, and
+    those that pass between all `samples` of their pixels."""
     n, m = vertices.shape[0], faces.shape[0]
     seen = np.empty((n, 3))
     for i in range(n):
@@ -30,6 +31,8 @@ def triangles_to_screen(vertices, faces, view, near, width, height):
     k = 0
     polygon = np.empty((4, 3))
     for f in range(m):
+        if closed[f] and _turned_away(seen, faces, f):
+            continue
         count = 0
         for i in range(3):
             a, b = faces[f, i], faces[f, (i + 1) % 3]
@@ -50,10 +53,20 @@ def triangles_to_screen(vertices, faces, view, near, width, height):
                 corners[k, 3 * i] = view.cx + view.focal * polygon[p, 0] * closeness
                 corners[k, 3 * i + 1] = view.cy + view.focal * polygon[p, 1] * closeness
                 corners[k, 3 * i + 2] = closeness
-            if _visible(corners[k], width, height):
+            if _visible(corners, k, width, height, samples):
                 ids[k] = f
                 k += 1
     return _into_bands(corners[:k], ids[:k], height, 3)
+
+
+@njit(cache=True, nogil=True)
+def _turned_away(seen, faces, f):
+    """Whether the eye is behind a triangle."""
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    x, y, z = seen[a, 0], seen[a, 1], seen[a, 2]
+    ux, uy, uz = seen[b, 0] - x, seen[b, 1] - y, seen[b, 2] - z
+    vx, vy, vz = seen[c, 0] - x, seen[c, 1] - y, seen[c, 2] - z
+    return x * (uy * vz - uz * vy) + y * (uz * vx - ux * vz) + z * (ux * vy - uy * vx) > 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -70,7 +83,7 @@ def triangles_to_light(vertices, faces, axes, corner, texel, size):
             corners[k, 3 * i] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - corner[0]) / texel
             corners[k, 3 * i + 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - corner[1]) / texel
             corners[k, 3 * i + 2] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
-        if _visible(corners[k], size, size):
+        if _visible(corners, k, size, size, 1):
             ids[k] = f
             k += 1
     return _into_bands(corners[:k], ids[:k], size, 3)
@@ -135,21 +148,32 @@ def _to_camera(view, x, y, z):
 
 
 @njit(cache=True, nogil=True)
-def _visible(c, width, height):
-    """Whether a triangle's box meets the screen; false for anything that is not a number."""
-    x0, x1 = min(c[0], c[3], c[6]), max(c[0], c[3], c[6])
-    y0, y1 = min(c[1], c[4], c[7]), max(c[1], c[4], c[7])
-    total = c[0] + c[1] + c[3] + c[4] + c[6] + c[7]
-    return np.isfinite(total) and x1 >= 0.0 and x0 < width and y1 >= 0.0 and y0 < height
+def _visible(c, k, width, height, samples):
+    """Whether a triangle's box meets a sample of the screen; false for anything that is not a number.
+
+    The n samples of a pixel lie in n rows and n columns, each in the middle of its own.
+    """
+    x0, x1 = min(c[k, 0], c[k, 3], c[k, 6]), max(c[k, 0], c[k, 3], c[k, 6])
+    y0, y1 = min(c[k, 1], c[k, 4], c[k, 7]), max(c[k, 1], c[k, 4], c[k, 7])
+    total = c[k, 0] + c[k, 1] + c[k, 3] + c[k, 4] + c[k, 6] + c[k, 7]
+    if not (np.isfinite(total) and x1 >= 0.0 and x0 < width and y1 >= 0.0 and y0 < height):
+        return False
+    return _meets(x0, x1, samples) and _meets(y0, y1, samples)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _meets(low, high, samples):
+    """Whether one of the places (k + 1/2) / samples lies between two numbers, or nearly."""
+    return np.floor(high * samples + 0.501) > np.floor(low * samples + 0.499)
 
 
 @njit(cache=True, nogil=True)
-def _rows(c, kind, height):
+def _rows(c, i, kind, height):
     """First and last band that a triangle (kind 3) or box (kind 1) meets."""
     if kind == 3:
-        top, bottom = min(c[1], c[4], c[7]), max(c[1], c[4], c[7])
+        top, bottom = min(c[i, 1], c[i, 4], c[i, 7]), max(c[i, 1], c[i, 4], c[i, 7])
     else:
-        top, bottom = c[2], c[3]
+        top, bottom = c[i, 2], c[i, 3]
     first = int(max(top, 0.0)) // BAND
     last = int(min(bottom, height - 1.0)) // BAND
     return first, last
@@ -161,7 +185,7 @@ def _into_bands(corners, ids, height, kind):
     start = np.zeros(bands + 1, np.int64)
     n = corners.shape[0]
     for i in range(n):
-        first, last = _rows(corners[i], kind, height)
+        first, last = _rows(corners, i, kind, height)
         for b in range(first, last + 1):
             start[b + 1] += 1
     for b in range(bands):
@@ -169,7 +193,7 @@ def _into_bands(corners, ids, height, kind):
     fill = start.copy()
     items = np.empty(start[bands], np.int32)
     for i in range(n):
-        first, last = _rows(corners[i], kind, height)
+        first, last = _rows(corners, i, kind, height)
         for b in range(first, last + 1):
             items[fill[b]] = i
             fill[b] += 1

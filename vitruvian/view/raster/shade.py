@@ -1,6 +1,8 @@
 """Colour of every pixel: what each sample sees, layers that let light through in front of it, and the eye's response.
 
-Layers are mixed from back to front. Of a translucent skin only the nearest sheet counts: where limbs, fingers or folds
+Pixels are taken in blocks of 2 × 2: where all their samples see the same triangle through the same layers, one colour
+serves the block. Elsewhere samples of a pixel that lie on one surface share a colour. Layers are mixed from back to
+front. Of a translucent skin only the nearest sheet counts: where limbs, fingers or folds
 lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone curve
 (Khronos PBR Neutral, which leaves mid tones as they are), so that bright edges stay smooth.
 """
@@ -20,6 +22,7 @@ from vitruvian.view.raster.types import BAND
 from vitruvian.view.raster.water import faded, media, mirror_from_below, water_light
 
 LAYERS = 8  # light-passing layers kept per sample
+TOGETHER = 1e-3  # part of their distance by which two samples of a pixel on one surface may differ
 ENDLESS = 1e3  # [m] of open water behind its surface
 BALL_GLOSS, BALL_SOFT = np.float32(0.2), np.float32(0.2)
 
@@ -52,7 +55,7 @@ def shade_band(
 ):
     """Colours (sRGB, 8 bit) of one band of rows, into out (height, width, 3).
 
-    layer_near, layer_owner (BAND, width, S, LAYERS) and layer_count (BAND, width, S) are room to work in.
+    layer_near, layer_owner (LAYERS, BAND, width, S) and layer_count (BAND, width, S) are room to work in.
     """
     height, width, count = nearness.shape
     # Arrays are taken out of their records here: doing it per pixel would count references per pixel.
@@ -60,7 +63,8 @@ def shade_band(
     c_vertices, c_faces, c_normals, c_colours = clear.vertices, clear.faces, clear.normals, clear.colours
     c_finish = clear.finish
     centres, radius, tints = balls.centres, balls.radius, balls.colours
-    nearest, covered, wide, blur = shadows.nearest, shadows.covered, shadows.wide, shadows.blur
+    nearest, highest, covered = shadows.nearest, shadows.highest, shadows.covered
+    wide, blur = shadows.wide, shadows.blur
     n_solid = faces.shape[0]
     outside = -2 if medium.wet else -1
     top = band * BAND
@@ -69,26 +73,45 @@ def shade_band(
     if glass:
         layer_count[:] = 0
         layer_triangles(band, clear_bins, samples, nearness, layer_near, layer_owner, layer_count)
-    done_owner = np.empty(count, np.int32)
+    done_owner, done_near = np.empty(count, np.int32), np.empty(count, np.float32)
     done_colour = np.empty((count, 3))
     # Of each layer's triangle: light and opacity; for water also its own light in depth and how fast light fades [1/m].
-    pane_owner = np.empty(count * LAYERS, np.int32)
+    pane_owner, pane_near = np.empty(count * LAYERS, np.int32), np.empty(count * LAYERS, np.float32)
     pane_colour = np.empty((count * LAYERS, 12))
-    pane_of = np.empty(LAYERS, np.int32)
+    pane_of, last_pane = np.empty(LAYERS, np.int32), np.empty(LAYERS, np.int32)
     is_water = np.empty(LAYERS, np.float32)
     near = np.empty(LAYERS, np.float32)
     wet = np.empty(LAYERS, np.int32)
-    for y in range(top, bottom):
-        for x in range(width):
+    alike = np.empty((2, 2), np.bool_)
+    for place in range(((bottom - top + 1) // 2) * ((width + 1) // 2)):
+        y0, x0 = top + 2 * (place // ((width + 1) // 2)), 2 * (place % ((width + 1) // 2))
+        whole = y0 + 1 < bottom and x0 + 1 < width
+        for y in range(y0, min(y0 + 2, bottom)):
+            for x in range(x0, min(x0 + 2, width)):
+                alike[y - y0, x - x0] = _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner)
+                whole = whole and alike[y - y0, x - x0]
+                whole = whole and _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner)
+        for corner in range(1 if whole else 4):
+            y, x = y0 + corner // 2, x0 + corner % 2
+            if y >= bottom or x >= width:
+                continue
             red, green, blue = 0.0, 0.0, 0.0
-            done, panes = 0, 0
-            taken = 1 if _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner) else count
+            r, g, b = 0.0, 0.0, 0.0
+            done, panes, last_at, last_layers = 0, 0, -1, -1
+            taken = 1 if alike[y - y0, x - x0] else count
             for s in range(taken):
-                rx = (x + samples[s, 0] - view.cx) / view.focal
-                ry = (y + samples[s, 1] - view.cy) / view.focal
+                rx = (x + (1.0 if whole else samples[s, 0]) - view.cx) / view.focal
+                ry = (y + (1.0 if whole else samples[s, 1]) - view.cy) / view.focal
                 who = owner[y, x, s]
+                here = nearness[y, x, s]
+                layers = layer_count[y - top, x, s] if glass else 0
                 at = 0
+                solid_here = 0 <= who < n_solid
                 while at < done and done_owner[at] != who:
+                    other = done_owner[at]
+                    both = solid_here and 0 <= other < n_solid
+                    if both and _alike(here, who, done_near[at], other, faces, colours, finish):
+                        break
                     at += 1
                 if at == done:
                     if who == BACKGROUND:
@@ -100,62 +123,74 @@ def shade_band(
                         else:
                             c = background(y, height)
                     elif who == GROUND:
-                        depth = 1.0 / nearness[y, x, s]
+                        depth = 1.0 / here
                         open_here = open_at(open_sky, half, y, x, depth)
                         c = ground(y, rx, ry, depth, view, light, covered, wide, blur, floor, open_here, height)
                     else:
-                        open_here = open_at(open_sky, half, y, x, 1.0 / nearness[y, x, s])
+                        open_here = open_at(open_sky, half, y, x, 1.0 / here)
                         if who < n_solid:
                             hit = triangle_hit(vertices, faces, normals, colours, who, view, rx, ry)
                             gloss, soft = finish[who, 1], finish[who, 2]
                         else:
                             hit = ball_hit(centres, radius, tints, who - n_solid, view, rx, ry)
                             gloss, soft = BALL_GLOSS, BALL_SOFT
-                        c = lit(hit, gloss, soft, view, light, nearest, open_here)
-                    done_owner[done] = who
+                        c = lit(hit, gloss, soft, view, light, nearest, highest, open_here)
+                    done_owner[done], done_near[done] = who, here
                     done_colour[done, 0], done_colour[done, 1], done_colour[done, 2] = c[0], c[1], c[2]
                     done += 1
-                r, g, b = done_colour[at, 0], done_colour[at, 1], done_colour[at, 2]
-                layers = layer_count[y - top, x, s] if glass else 0
-                slant = np.sqrt(1.0 + rx * rx + ry * ry)
-                end = 1.0 / nearness[y, x, s] if nearness[y, x, s] > 0.0 else -1.0
-                if layers > 0:
-                    any_water = False
-                    for k in range(layers):
-                        pane = layer_owner[y - top, x, s, k]
-                        at = 0
-                        while at < panes and pane_owner[at] != pane:
-                            at += 1
-                        if at == panes:
+                same = s > 0 and at == last_at and layers == last_layers
+                last_at, last_layers = at, layers
+                any_water = False
+                for k in range(layers):
+                    pane = layer_owner[k, y - top, x, s]
+                    close = layer_near[k, y - top, x, s]
+                    found = 0
+                    while found < panes and pane_owner[found] != pane:
+                        if _alike(close, pane, pane_near[found], pane_owner[found], c_faces, c_colours, c_finish):
+                            break
+                        found += 1
+                    if found == panes:
+                        pane_owner[panes], pane_near[panes] = pane, close
+                        if not _behind_its_own(k, layer_owner, y - top, x, s, c_finish):
                             hit = triangle_hit(c_vertices, c_faces, c_normals, c_colours, pane, view, rx, ry)
-                            pane_owner[panes] = pane
-                            _shade_pane(hit, c_finish[pane], view, light, nearest, floor.radius, pane_colour[panes])
+                            _shade_pane(
+                                hit, c_finish, pane, view, light, nearest, highest, floor.radius, pane_colour, panes
+                            )
                             panes += 1
-                        pane_of[k] = at
-                        is_water[k] = c_finish[pane, 3]
-                        any_water = any_water or is_water[k] > 0.0
-                        near[k] = layer_near[y - top, x, s, k]
-                        wet[k] = outside
-                    if any_water:
-                        media(layers, near, is_water, wet, outside)
-                    if end < 0.0:  # nothing solid behind; open water has no end
-                        end = 1.0 / near[0] + (ENDLESS if medium.open else 2.0 * floor.radius)
-                    r, g, b = _through(
-                        r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
-                        layer_owner[y - top, x, s], c_finish, 0 <= who < n_solid and finish[who, 3] < 0.0,
-                    )  # fmt: skip
-                    end = 1.0 / near[0]
-                if medium.wet and end > 0.0:
-                    r = faded(r, medium.r, medium.kr, end * slant)
-                    g = faded(g, medium.g, medium.kg, end * slant)
-                    b = faded(b, medium.b, medium.kb, end * slant)
-                r, g, b = _tone(r, g, b)
+                    same = same and last_pane[k] == found
+                    pane_of[k] = last_pane[k] = found
+                    is_water[k] = c_finish[pane, 3]
+                    any_water = any_water or is_water[k] > 0.0
+                    near[k] = close
+                    wet[k] = outside
+                if not same:
+                    r, g, b = done_colour[at, 0], done_colour[at, 1], done_colour[at, 2]
+                    slant = np.sqrt(1.0 + rx * rx + ry * ry)
+                    end = 1.0 / here if here > 0.0 else -1.0
+                    if layers > 0:
+                        if any_water:
+                            media(layers, near, is_water, wet, outside)
+                        if end < 0.0:  # nothing solid behind; open water has no end
+                            end = 1.0 / near[0] + (ENDLESS if medium.open else 2.0 * floor.radius)
+                        r, g, b = _through(
+                            r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
+                            layer_owner, y - top, x, s, c_finish, solid_here and finish[who, 3] < 0.0,
+                        )  # fmt: skip
+                        end = 1.0 / near[0]
+                    if medium.wet and end > 0.0:
+                        r = faded(r, medium.r, medium.kr, end * slant)
+                        g = faded(g, medium.g, medium.kg, end * slant)
+                        b = faded(b, medium.b, medium.kb, end * slant)
+                    r, g, b = _tone(r, g, b)
                 red += r
                 green += g
                 blue += b
-            out[y, x, 0] = ENCODED[int(min(max(red / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
-            out[y, x, 1] = ENCODED[int(min(max(green / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
-            out[y, x, 2] = ENCODED[int(min(max(blue / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+            red8 = ENCODED[int(min(max(red / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+            green8 = ENCODED[int(min(max(green / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+            blue8 = ENCODED[int(min(max(blue / taken, 0.0), 1.0) * ENCODED_LAST + 0.5)]
+            for yy in range(y, y + (2 if whole else 1)):
+                for xx in range(x, x + (2 if whole else 1)):
+                    out[yy, xx, 0], out[yy, xx, 1], out[yy, xx, 2] = red8, green8, blue8
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -166,14 +201,42 @@ def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
         if owner[y, x, s] != owner[y, x, 0] or (glass and layer_count[y - top, x, s] != panes):
             return False
         for k in range(panes):
-            if layer_owner[y - top, x, s, k] != layer_owner[y - top, x, 0, k]:
+            if layer_owner[k, y - top, x, s] != layer_owner[k, y - top, x, 0]:
                 return False
     return True
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner):
+    """Whether the first samples of two pixels see the same thing through the same layers."""
+    if owner[y, x, 0] != owner[y0, x0, 0]:
+        return False
+    if glass:
+        panes = layer_count[y - top, x, 0]
+        if layer_count[y0 - top, x0, 0] != panes:
+            return False
+        for k in range(panes):
+            if layer_owner[k, y - top, x, 0] != layer_owner[k, y0 - top, x0, 0]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _alike(here, one, there, other, faces, colours, finish):
+    """Whether two triangles of a pixel are one surface there, so that one colour serves both: equally near, of the same
+    make and colour."""
+    if abs(here - there) > TOGETHER * here or finish[one, 1] != finish[other, 1]:
+        return False
+    if finish[one, 0] != finish[other, 0] or finish[one, 3] != finish[other, 3]:
+        return False
+    a, b = faces[one, 0], faces[other, 0]
+    return colours[a, 0] == colours[b, 0] and colours[a, 1] == colours[b, 1] and colours[a, 2] == colours[b, 2]
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _through(
-    r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour, owners, finish, image
+    r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
+    owners, y, x, s, finish, image,
 ):  # fmt: skip
     """Colour (r, g, b) of what lies at depth `end` [m], seen through a sample's layers, nearest first.
 
@@ -192,7 +255,7 @@ def _through(
             g = faded(g, pane_colour[w, 5], pane_colour[w, 8], path)
             b = faded(b, pane_colour[w, 6], pane_colour[w, 9], path)
         back, end = end, start
-        if _behind_its_own(k, owners, finish):
+        if _behind_its_own(k, owners, y, x, s, finish):
             continue
         at = pane_of[k]
         before = wet[k - 1] if k > 0 else outside
@@ -219,28 +282,30 @@ def _through(
 
 
 @njit(cache=True, nogil=True)
-def _behind_its_own(k, owner, finish):
-    """Whether a nearer layer than the k-th is of the same make and no water."""
-    here = finish[owner[k]]
-    if here[3] > 0.0:
+def _behind_its_own(k, owner, y, x, s, finish):
+    """Whether a nearer layer than the k-th of a sample is of the same make and no water."""
+    one = owner[k, y, x, s]
+    if finish[one, 3] > 0.0:
         return False
     for j in range(k):
-        there = finish[owner[j]]
-        if there[0] == here[0] and there[1] == here[1] and there[2] == here[2] and there[3] == here[3]:
+        other = owner[j, y, x, s]
+        same = finish[other, 0] == finish[one, 0] and finish[other, 1] == finish[one, 1]
+        if same and finish[other, 2] == finish[one, 2] and finish[other, 3] == finish[one, 3]:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _shade_pane(hit, finish, view, light, nearest, reach, out):
-    """Light and opacity of a layer into out[:4]; for water, what its depth does into the rest."""
-    opacity, gloss, soft = finish[0], finish[1], finish[2]
-    if finish[3] > 0.0:
+def _shade_pane(hit, finish, pane, view, light, nearest, highest, reach, out, at):
+    """Light and opacity of a layer into out[at, :4]; for water, what its depth does into the rest."""
+    opacity, gloss, soft = finish[pane, 0], finish[pane, 1], finish[pane, 2]
+    if finish[pane, 3] > 0.0:
         w = water_light(hit, opacity, view, light, nearest, reach)
         for i in range(12):
-            out[i] = w[i]
+            out[at, i] = w[i]
     else:
-        out[0], out[1], out[2], out[3] = pane_light(hit, opacity, gloss, soft, view, light, nearest)
+        c = pane_light(hit, opacity, gloss, soft, view, light, nearest, highest)
+        out[at, 0], out[at, 1], out[at, 2], out[at, 3] = c[0], c[1], c[2], c[3]
 
 
 @njit(cache=True, nogil=True)

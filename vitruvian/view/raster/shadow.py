@@ -10,16 +10,15 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import njit
-from scipy.ndimage import uniform_filter
+from scipy.ndimage import maximum_filter, uniform_filter
 
 from vitruvian.view.drawing import Drawing
 from vitruvian.view.raster import cover, project
-from vitruvian.view.raster.types import BAND, Floor, Light, Shade, View
+from vitruvian.view.raster.types import BAND, BLOCK, Floor, Light, Shade, View
 
 Array = np.ndarray
 TEXELS = 1024
 CLEAR_SHADE = 0.55  # how dark a light-passing surface's shade is, per opacity
-BLOCK = 4  # texels along a side of a block of the blurred map
 WIDE = 7  # width of the blur [block]
 CENTRE = np.array([[0.5, 0.5]])
 
@@ -44,10 +43,13 @@ def cast(
     corner = np.floor((middle - radius) / texel) * texel
     light = Light(*[*axes.ravel().tolist(), *corner.tolist(), texel])
     solid, clear, balls = drawing.solid, drawing.clear, drawing.spheres
-    nearest, _ = _map(solid.vertices, solid.faces, axes, corner, texel, each, balls)
+    casting = solid.faces[: len(solid.faces) - drawing.shadeless]
+    nearest, _ = _map(solid.vertices, casting, axes, corner, texel, each, balls)
+    blocks = TEXELS // BLOCK
+    highest = maximum_filter(nearest.reshape(blocks, BLOCK, blocks, BLOCK).max(axis=(1, 3)), 3)
     if not floor.shown:
         nothing = np.zeros((2, 2), dtype=np.float32)
-        return light, Shade(nearest, nothing, nothing, nothing)
+        return light, Shade(nearest, highest, nothing, nothing, nothing)
     through, owner = nearest, np.zeros((0, 0), dtype=np.int32)
     if len(clear.faces):
         through, owner = _map(clear.vertices, clear.faces, axes, corner, texel, each, None)
@@ -57,7 +59,7 @@ def cast(
     blur = np.clip(_soften(height) / np.maximum(wide, 1e-4) / (0.9 * radius), 0.0, 1.0)
     # The softened map has exact zeros where no shade is near, up to rounding of its running sums.
     wide[wide < 1e-5] = 0.0
-    return light, Shade(nearest, covered, wide, blur.astype(np.float32))
+    return light, Shade(nearest, highest, covered, wide, blur.astype(np.float32))
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 Array = np.ndarray
 BAND = 16  # rows of pixels that one thread draws at a time
+BLOCK = 4  # texels along a side of a block of the light's coarse maps
 
 
 class View(NamedTuple):
@@ -41,6 +42,7 @@ class Soup(NamedTuple):
     normals: Array
     colours: Array
     finish: Array
+    closed: Array
 
 
 class Balls(NamedTuple):
@@ -81,6 +83,7 @@ class Shade(NamedTuple):
     """What the key light's map holds."""
 
     nearest: Array  # height towards the light of the first thing met [m], (n, n) float32
+    highest: Array  # the greatest of it in a block of texels and those around it, (n / k, n / k) float32
     covered: Array  # part of the light that does not reach the ground there, (n, n) float32
     wide: Array  # the same, blurred, (n / k, n / k) float32
     blur: Array  # how far towards `wide` the shade is blurred, 0..1, (n / k, n / k) float32
