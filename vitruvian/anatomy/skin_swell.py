@@ -65,6 +65,15 @@ def over_bones(vertices: Array, faces: Array, bones: dict[str, Shape]) -> Array:
     return vertices + way[:, None] * normal
 
 
+def over_level(vertices: Array, faces: Array, level: LevelSet, free: Array, rounds: int = ROUNDS[0]) -> Array:
+    """Vertices [m] (n, 3) of a skin moved outward, smoothly, until those that are `free` (n,) lie out of a level."""
+    average = neighbour_average(len(vertices), faces)
+    normal = vertex_normals(vertices, faces)
+    need = np.where(free, _need(level, vertices, normal), 0.0)
+    way = np.where(free, _membrane(need, faces, average, 0, rounds), 0.0)
+    return vertices + way[:, None] * normal
+
+
 def _need(level: LevelSet, vertices: Array, normal: Array) -> Array:
     """How far along its normal each vertex must go until it is out for the first time [m], shape (n,)."""
     need, covered = np.zeros(len(vertices)), np.ones(len(vertices), bool)

@@ -48,7 +48,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         body, motion.sample(0.0)[0], pelvis="free", contacts=body_contacts(body),
         measures=[*stance_measures(body), head_up_measure()],
         pushes=[Push("T6", (float(force[0]), float(force[1]), float(force[2])), AT, LASTS)],
-        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body),
+        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body), skin=True,
     )  # fmt: skip
     gains = StanceGains(rate=parameters["rate"])
     world = stance_world(system, Follow(body, motion, posture_weights(body)), gains, parameters["steps"])

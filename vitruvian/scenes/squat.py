@@ -37,7 +37,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     ]
     system = BodySystem(
         body, motion.sample(0.0)[0], pelvis="free", contacts=body_contacts(body), measures=measures,
-        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body),
+        cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body), skin=True,
     )  # fmt: skip
     gains = StanceGains(rate=parameters["rate"])
     return stance_world(system, Follow(body, motion, posture_weights(body)), gains, parameters["steps"])

@@ -78,6 +78,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         cameras=CAMERAS,
         books=True,
         breathing=breathing_of(parameters, body),
+        skin=True,
     )
     gains = StanceGains(
         stiffness=200.0, damping=28.0, rate=parameters["rate"],

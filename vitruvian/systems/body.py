@@ -31,6 +31,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics, lengths, stored_energy
 from vitruvian.systems.layers import Drawn, Layer, body_layers
 from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.person import head_meshes, worn_skin
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
 from vitruvian.world import Camera, Mesh, Signal
 
@@ -77,13 +78,14 @@ class BodySystem(Drawn):
         contributors: Sequence[Contributor] = (),
         layers: Sequence[Layer] = (),
         breathing: Breathing | None = None,
+        skin: bool = False,
     ):
         """q, v: joint coordinates and velocities to start with, by default the default pose at rest; what is held
         starts still. pelvis: "fixed" holds it, "free" lets it move. still: further joint coordinates that are held,
         bool, shape (n_v,). grips: hands ("l", "r") whose fingers are shown closed round a bar. drawn False leaves out
         the bones' surfaces. books: whether the work of everything that acts is booked and a signal. contributors: what
         else acts on the bones in every step; layers: what else is seen. breathing: a recorded breath that ribs and skin
-        go along with; the skin is then drawn."""
+        go along with; the skin is then drawn. skin: draw a skin without breath too."""
         if pelvis not in ("fixed", "free"):
             raise InputError(f"pelvis must be fixed or free, got '{pelvis}'")
         self.body, self.skeleton = body, body.skeleton
@@ -114,8 +116,10 @@ class BodySystem(Drawn):
                 )
             )
         )
-        bones = body_layers(body, meshes=meshes, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
-        self.layers = [*bones, *((breathing.layer(),) if breathing and self.shows_breath else ()), *layers]
+        worn = breathing.layer() if breathing and self.shows_breath else worn_skin(body) if skin else None
+        dressed = [*meshes, *(head_meshes(body) if worn is not None else ())]
+        bones = body_layers(body, meshes=dressed, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
+        self.layers = [*bones, *((worn,) if worn is not None else ()), *layers]
         booked = (self._work(), *((STORED,) if elastic else ())) if books else ()
         self.measures = (*MEASURES, *booked, *(breathing.measures if breathing else ()), *measures)
         self.cameras, self.ground = tuple(cameras), ground

@@ -32,10 +32,10 @@ from vitruvian.skeleton.joints import Revolute
 from vitruvian.skin import BoundSkin
 from vitruvian.systems.breath_field import Spread
 from vitruvian.systems.breath_record import RIBS, BreathRecord, breath_record
-from vitruvian.systems.colours import SKIN
 from vitruvian.systems.layers import SurfaceLayer
 from vitruvian.systems.measures import Measure, Now
-from vitruvian.world import Signal, Surface, SurfaceFrame
+from vitruvian.systems.person import skin_layer
+from vitruvian.world import Signal
 
 Array = np.ndarray
 SERVO, SERVO_DAMPING = 150.0, 5.0  # [N m/rad], [N m s/rad]: ten times the rib's own spring
@@ -142,10 +142,7 @@ class Breathing:
     def layer(self) -> SurfaceLayer:
         """The skin of the body, breathing."""
         field = self.field(bound_skin(self.body, triangles=TRIANGLES, spacing=SPACING))
-        return SurfaceLayer(
-            Surface("skin", field.skin.faces, layer="skin", colour=SKIN, opacity=SKIN_OPACITY),
-            lambda now: SurfaceFrame(field.vertices(now)),
-        )
+        return skin_layer(field.skin, field.vertices, SKIN_OPACITY)
 
 
 def breath_clock(now: Now) -> Array:

@@ -177,8 +177,8 @@ def as_poses(transforms: Array) -> Array:
 
 
 def muscle_radii(body: Body) -> Array:
-    """Radius [m] to draw each muscle with, shape (n_muscles,): half that of its cross-section, 0.7 to 7 mm."""
-    return np.clip(0.5 * np.sqrt(body.muscles.pcsa / np.pi), 0.0007, 0.007)
+    """Radius [m] to draw each muscle's belly with, shape (n_muscles,): that of its cross-section, 0.7 to 12 mm."""
+    return np.clip(np.sqrt(body.muscles.pcsa / np.pi), 0.0007, 0.012)
 
 
 # --- tissue --------------------------------------------------------------------------------------------------------

@@ -38,9 +38,10 @@ from vitruvian.muscle import ActivationDynamics, MuscleBuilder
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 from vitruvian.systems.breathing import Breathing
-from vitruvian.systems.colours import SKIN, WATER
+from vitruvian.systems.colours import WATER
 from vitruvian.systems.layers import Drawn, Layer, PointsLayer, SurfaceLayer, body_layers, water_layers
 from vitruvian.systems.measures import Measure, Now
+from vitruvian.systems.person import head_meshes, skin_layer
 from vitruvian.systems.surroundings import Push, add_pushes
 from vitruvian.systems.swimmer_room import check_room
 from vitruvian.systems.swimmer_signals import Calm, parts_of, swim_measures
@@ -52,7 +53,6 @@ Array = np.ndarray
 POOL = (2.2, 3.4, 1.35)  # size of the window [m]: arms out to the sides, arms stretched ahead
 DEEP = 0.95  # of it below the surface [m]; the floor is a wall
 HALF_A_HAND = 0.015  # [m]; bodies are seen at nodes no further apart
-SKIN_OPACITY = 0.45  # a person, and bones and muscles within
 SWIM_CAMERAS = (
     Camera("side", (-4.1, -0.2, 0.15), (0.0, -0.2, -0.1), follow="Pel"),
     Camera("top", (0.45, -0.2, 4.1), (0.0, -0.2, 0.0), follow="Pel"),
@@ -252,9 +252,9 @@ class SwimmerSystem(Drawn):
             there = self.stepper.muscles.n_muscles
             return np.asarray(now.state.activation) if there else np.zeros(self.body.muscles.n_muscles)
 
-        skin = Surface("skin", self.skin.faces, colour=SKIN, opacity=SKIN_OPACITY, layer="skin")
-        layers = body_layers(self.body, meshes=meshes, drawn=drawn, activation=activation)
-        layers.append(SurfaceLayer(skin, lambda now: SurfaceFrame(now.once(self.vertices))))
+        dressed = [*meshes, *(head_meshes(self.body) if drawn else ())]
+        layers = body_layers(self.body, meshes=dressed, drawn=drawn, activation=activation)
+        layers.append(skin_layer(self.skin, lambda now: now.once(self.vertices)))
         if isinstance(self.water, Tank):
             layers += water_layers(self.water)
         else:

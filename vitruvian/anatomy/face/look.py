@@ -275,14 +275,14 @@ def tongue(head: HeadMesh) -> Shape:
 # --- hair, brows, lashes -------------------------------------------------------------------------------------------
 
 
-def hair(head: HeadMesh) -> Shape:
-    """Short hair combed from the crown: the scalp, raised, with furrows along the strands."""
+def hair(head: HeadMesh, rounds: int = 3) -> Shape:
+    """Short hair combed from the crown: the scalp, refined in `rounds`, raised, with furrows along the strands."""
     v = head.vertices
     depth = _over_hairline(v)
     quads = head.quads[(depth[head.quads] > -0.014).all(axis=1)]
     used, quads = np.unique(quads, return_inverse=True)
     quads, v = quads.reshape(-1, 4), v[used]
-    for _ in range(3):
+    for _ in range(rounds):
         matrix, quads = catmull_clark(quads, len(v))
         v = matrix @ v
     faces = triangles(quads)

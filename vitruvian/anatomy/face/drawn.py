@@ -1,0 +1,92 @@
+"""A head to look at, for bodies whose skin is drawn but whose face does not move: skin, eyes, brows, lips, hair.
+
+It goes with the skull as one rigid thing, so that it costs a recording nothing. The skin reaches down to the throat,
+where the skin of the body takes over: `covered` says which of that skin's vertices lie under it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.face import look
+from vitruvian.anatomy.face.grids import triangles
+from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
+from vitruvian.anatomy.skin import measured, world_bones
+from vitruvian.anatomy.skin_data import SkinShape
+from vitruvian.anatomy.skin_swell import over_level
+from vitruvian.array_cache import cached_arrays
+from vitruvian.mesh import add_mesh, empty_level_set, join
+from vitruvian.mesh.catmull_clark import catmull_clark
+from vitruvian.skeleton import bone_poses
+from vitruvian.skin import BoundSkin
+
+Array = np.ndarray
+Shape = tuple[Array, Array]
+THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band of its level set
+UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
+BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
+SKULL, MOSTLY = "Sku", 0.97  # bone that carries the head; least weight of it on skin that the head replaces
+
+
+def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
+    """Parts of a head by name ("skin", "lips", "brows", "hair", and those of both eyes) in the skull's frame [m]."""
+    given = (str(build), *measured(body, world_bones(body)))
+    found = cached_arrays("drawn-head", __name__, given, lambda: _make(body, build))
+    names = sorted({name.split(" ")[0] for name in found})
+    return {name: (found[f"{name} vertices"], found[f"{name} faces"]) for name in names}
+
+
+def covered(skin: BoundSkin) -> Array:
+    """Which triangles of a body's skin the head replaces, bool, shape (m,)."""
+    if SKULL not in skin.names:
+        return np.zeros(len(skin.faces), bool)
+    own = skin.dense_weights()[:, skin.names.index(SKULL)] > MOSTLY
+    return np.asarray(own[skin.faces].all(axis=1))
+
+
+def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
+    head = head_mesh(body, build)
+    skull = bone_poses(body.skeleton, body.default_q)[body.skeleton.index(SKULL)]
+    refine, quads = catmull_clark(head.quads, len(head.vertices))
+    fine = np.asarray(refine @ head.vertices)
+    at = fine[quads].mean(axis=1)
+    faces = triangles(quads[at[:, 2] > _cut(head, at[:, 1])])
+    fine = _over_skull(head, fine, faces)
+    parts: dict[str, Shape] = {"skin": (fine, faces)}
+    for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", look.brows(head, fine, faces))):
+        parts[name] = (riders.at(fine), riders.faces)
+    parts["hair"] = look.hair(head, rounds=2)
+    for name, (vertices, triangle) in look.eye_meshes(head.globe).items():
+        parts[name] = join(*((vertices + centre, triangle) for centre in head.eyes))
+    out = {}
+    for name, (vertices, triangle) in parts.items():
+        used, number = np.unique(triangle, return_inverse=True)
+        out[f"{name} vertices"] = (vertices[used] - skull[:3, 3]) @ skull[:3, :3]
+        out[f"{name} faces"] = number.reshape(-1, 3)
+    return out
+
+
+def _over_skull(head: HeadMesh, vertices: Array, faces: Array) -> Array:
+    """The skin, moved out where skull or jaw reach through it; lips and lids stay."""
+    used = np.unique(faces)
+    level = empty_level_set(vertices[used].min(axis=0), vertices[used].max(axis=0), GRID, BAND)
+    for name, (points, triangle) in head.bones.items():
+        add_mesh(level, points, triangle, grow=THIN, crossing=True, name=f"bone '{name}'")
+    lips = head.vertices[np.flatnonzero(head.base == UPPER_LIP)[0]]
+    free = np.linalg.norm(vertices - lips, axis=1) > MOUTH
+    for eye in head.eyes:
+        free &= np.linalg.norm(vertices - eye, axis=1) > 1.5 * head.globe
+    number = np.full(len(vertices), -1)
+    number[used] = np.arange(len(used))
+    out = vertices.copy()
+    out[used] = over_level(vertices[used], number[faces], level, free[used])
+    return out
+
+
+def _cut(head: HeadMesh, y: Array) -> Array:
+    """Height [m] at which the head ends, at depths y [m] from front to back: from under the chin to the nape."""
+    jaw, skull = head.bones["Man"][0], head.bones[SKULL][0]
+    back = skull[skull[:, 1] > np.quantile(skull[:, 1], 0.9)]
+    chin, nape = jaw[jaw[:, 2].argmin()], back[back[:, 2].argmin()]
+    return np.interp(y, [chin[1], nape[1]], [chin[2] - BELOW, nape[2] - BELOW])
