@@ -24,7 +24,7 @@ from vitruvian.world import Camera, Frame, Mesh, Signal, Stage, Surface, Surface
 Array = np.ndarray
 COLOURS: dict[str, tuple[float, float, float]] = {
     "skin": (0.87, 0.68, 0.58),
-    "lips": (0.77, 0.45, 0.42),
+    "lips": (0.77, 0.48, 0.44),
     "mouth": (0.33, 0.10, 0.10),
     "shirt": (0.33, 0.40, 0.47),
     "brows": (0.22, 0.15, 0.11),

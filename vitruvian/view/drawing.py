@@ -31,8 +31,9 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "water": (0.90, 0.00, 1.0),
     "spray": (0.30, 0.40, 0.0),
     "eyes": (0.55, 0.10, 0.0),
+    "mouth": (0.35, 0.45, 0.0),
     "lips": (0.28, 0.25, 0.0),
-    "hair": (0.22, 0.20, 0.0),
+    "hair": (0.10, 0.20, 0.0),
 }
 SPRAY = "spray surface"  # name of the surface around drops that fly together
 WITHIN = 5.0  # radii from that surface at which a drop is part of it

@@ -27,7 +27,7 @@ HAIRLINE = np.array(
     ]
 )
 SHADES = ("hair", "hair_dark", "hair_light")
-STRANDS = (1500, 1300, 700)  # of each shade
+STRANDS = (1900, 1500, 800)  # of each shade
 RIBS = 6  # cross-sections of a strand
 CAP = 0.0035  # [m] that the scalp's own hair stands off
 
@@ -38,7 +38,7 @@ def hair(head: HeadMesh) -> dict[str, Shape]:
     faces = triangles(quads)
     normal = vertex_normals(v, faces)
     over = _over_hairline(v)
-    rise = np.clip(over / 0.012, -0.5, 1.0)
+    rise = np.clip((over - 0.006) / 0.014, -0.5, 1.0)  # under the skin at the hairline: strands alone are seen there
     cap = v + (CAP * rise)[:, None] * normal
     rng = np.random.default_rng(8)
     out: dict[str, Shape] = {}
@@ -62,11 +62,11 @@ def _scalp(head: HeadMesh) -> tuple[Array, Array]:
 
 
 def _strands(v: Array, faces: Array, normal: Array, over: Array, count: int, rng: np.random.Generator) -> Shape:
-    """Ribbons with their roots spread evenly over the scalp, twice as dense near the hairline."""
+    """Ribbons with their roots spread evenly over the scalp, denser near the hairline."""
     corner = v[faces]
     area = 0.5 * np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
     depth = over[faces].mean(axis=1)
-    weight = np.where(depth > 0.001, area * np.where(depth < 0.012, 2.2, 1.0), 0.0)
+    weight = np.where(depth > -0.0005, area * np.where(depth < 0.010, 3.5, 1.0), 0.0)
     at = rng.choice(len(faces), count, p=weight / weight.sum())
     mix = rng.dirichlet((1.0, 1.0, 1.0), count)
     p = np.einsum("nk,nkd->nd", mix, corner[at])
@@ -114,7 +114,7 @@ def _over_hairline(v: Array) -> Array:
     line = np.interp(y, *HAIRLINE.T)
     # the line is higher over the temples' corners and lower again at the midline of the forehead
     front = np.clip((-0.055 - y) / 0.02, 0.0, 1.0)
-    line = line + front * (0.004 * np.sin(np.pi * np.clip(np.abs(v[:, 0]) / 0.06, 0.0, 1.0)) - 0.001)
+    line = line + front * (0.004 * np.sin(np.pi * np.clip(v[:, 0] / 0.06, -1.0, 1.0)) ** 2 - 0.001)
     out = v[:, 2] - line
     ear = (np.abs(v[:, 0]) > 0.0875) & (v[:, 2] < 1.856) & (y > -0.045) & (y < 0.045)
     return np.where(ear, -0.02, out)
@@ -165,7 +165,7 @@ def lashes(head: HeadMesh, surface: Array, faces: Array) -> Riders:
             way = out + np.array([fan, -0.15, -0.05 if upper else -0.85])
             curl = np.array([0.3 * fan, 0.0, 1.0 if upper else 0.0])
             long = (0.0062 if upper else 0.0021) * (0.7 + 0.3 * np.sin(np.pi * k / (count - 1)))
-            parts.append(_curled(root, way, curl, long, 0.00017 if upper else 0.00009))
+            parts.append(_curled(root, way, curl, long, 0.00014 if upper else 0.00008))
     return _both_sides(parts, surface, faces)
 
 
