@@ -25,8 +25,11 @@ PAINT = 0.00015  # [m]
 IRIS = 5.9 / 12.0  # radius of a human iris over that of its globe
 SLIT_OVER_CORNER = 0.0025  # [m] how much higher the mouth's slit is at the midline
 OVER = 0.0015  # [m] that the upper teeth reach below the slit
-TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098)  # [m] widths of incisors, canine, premolars, molar, upper
-LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110)
+FORWARD = 0.0035  # [m] that teeth are moved before the data's bands, to where lips lie on them
+# [m] widths of incisors, canine, premolars and molars, upper; lower; and heights of the upper ones
+TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098, 0.0095)
+LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110, 0.0105)
+TALL = (0.0100, 0.0092, 0.0098, 0.0085, 0.0082, 0.0080, 0.0078)
 
 
 @dataclass(frozen=True)
@@ -230,16 +233,16 @@ def teeth(head: HeadMesh) -> dict[str, Shape]:
             if len(own):
                 line.append(own[np.argmin(own[:, 1] - 0.3 * np.abs(own[:, 0]))][:2])
         half = np.array([p for p in line if p[0] >= 0.0] or [[0.0, band[:, 1].min()], [0.02, band[:, 1].min() + 0.02]])
-        depth = np.polyfit(half[:, 0] ** 2, half[:, 1], 1)
+        depth = np.polyfit(half[:, 0] ** 2, half[:, 1], 1) - (0.0, FORWARD)
         parts = []
+        across = np.linspace(0.0, 0.05, 501)
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), depth[0] * np.diff(across**2)))])
         for side in (1.0, -1.0):
             at = 0.0
             for k, width in enumerate(widths):
-                middle = at + 0.5 * width
-                # arc length along y = d0 x² + d1, by its own slope
-                x = middle / np.sqrt(1.0 + (1.2 * depth[0] * middle) ** 2)
+                x = float(np.interp(at + 0.5 * width, along, across))
                 slope = 2.0 * depth[0] * x
-                tall = (0.0100, 0.0092, 0.0098, 0.0085, 0.0082, 0.0080)[k] * (1.0 if name == "upper" else 0.88)
+                tall = TALL[k] * (1.0 if name == "upper" else 0.88)
                 parts.append(
                     _tooth(
                         width * 0.95,
