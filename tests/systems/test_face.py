@@ -53,7 +53,7 @@ def test_tissue_keeps_its_volume(face, smile):
 def test_the_jaw_opens_the_mouth_and_lips_part(face):
     state = FaceDriver(face).settled({"AU26": 1.0})
     assert state.jaw == pytest.approx(np.radians(10.0))
-    assert np.median(face.lips.gaps(face.nodes(state.q, state.jaw))) > 0.003
+    assert np.median(face.mouth.lips.gaps(face.nodes(state.q, state.jaw))) > 0.003
 
 
 def test_lids_shut_over_the_eyes(face):

@@ -24,21 +24,25 @@ from vitruvian.world import Camera, Frame, Mesh, Signal, Stage, Surface, Surface
 Array = np.ndarray
 COLOURS: dict[str, tuple[float, float, float]] = {
     "skin": (0.87, 0.68, 0.58),
-    "lips": (0.74, 0.45, 0.41),
+    "lips": (0.77, 0.48, 0.44),
     "mouth": (0.33, 0.10, 0.10),
     "shirt": (0.33, 0.40, 0.47),
-    "brows": (0.16, 0.11, 0.08),
-    "lashes": (0.07, 0.05, 0.04),
-    "hair": (0.17, 0.11, 0.075),
+    "brows": (0.22, 0.15, 0.11),
+    "lashes": (0.10, 0.07, 0.055),
+    "hair": (0.24, 0.16, 0.105),
+    "hair_dark": (0.16, 0.105, 0.07),
+    "hair_light": (0.33, 0.22, 0.14),
     "teeth": (0.99, 0.97, 0.92),
     "tongue": (0.68, 0.33, 0.32),
-    "white": (0.93, 0.92, 0.90),
-    "limbus": (0.22, 0.20, 0.20),
-    "iris": (0.33, 0.43, 0.42),
-    "iris_inner": (0.46, 0.42, 0.28),
+    "white": (0.96, 0.95, 0.93),
+    "limbus": (0.24, 0.24, 0.25),
+    "iris": (0.24, 0.34, 0.38),
+    "iris_middle": (0.36, 0.47, 0.48),
+    "iris_inner": (0.50, 0.45, 0.30),
     "pupil": (0.01, 0.01, 0.01),
     "glint": (1.0, 1.0, 1.0),
 }
+LAYERS = {"shirt": "clothes", "lips": "lips", "brows": "hair", "lashes": "hair"}
 FACE_CAMERAS = (
     Camera("front", (0.0, -0.74, 1.83), (0.0, -0.05, 1.805)),
     Camera("three-quarter", (0.42, -0.60, 1.84), (0.0, -0.05, 1.805)),
@@ -46,6 +50,7 @@ FACE_CAMERAS = (
 )
 
 Poses = Mapping[str, Array]
+COMPLEXION = "complexion"  # has a colour map of its own
 
 
 def face_layers(
@@ -93,16 +98,19 @@ class FaceLayer:
         out = []
         for name, faces in self.face.parts.items():
             local = np.searchsorted(self.used[name], faces)
-            out.append(Surface(self.prefix + name, local, layer="skin", colour=COLOURS[name]))
+            value = COMPLEXION if name == "skin" else ""
+            out.append(Surface(self.prefix + name, local, layer="skin", colour=COLOURS[name], value=value))
         for name, riders in self.face.riders.items():
-            layer = "clothes" if name == "shirt" else "hair"
-            out.append(Surface(self.prefix + name, riders.faces, layer=layer, colour=COLOURS[name]))
+            out.append(Surface(self.prefix + name, riders.faces, layer=LAYERS[name], colour=COLOURS[name]))
         return Stage(surfaces=tuple(out))
 
     def frame(self, now: Now) -> Frame:
         own = self.state(now) or _at_rest(self.face)
         skin = self.face.posed(own.q, own.jaw, own.lid_positions, self.poses(now))
-        found = {self.prefix + n: SurfaceFrame(skin[used]) for n, used in self.used.items()}
+        found = {
+            self.prefix + n: SurfaceFrame(skin[used], values=self.face.complexion[used] if n == "skin" else None)
+            for n, used in self.used.items()
+        }
         found |= {self.prefix + n: SurfaceFrame(r.at(skin)) for n, r in self.face.riders.items()}
         return Frame(surfaces=found)
 
@@ -117,12 +125,12 @@ def _rigid(
     def meshes() -> list[Mesh]:
         out = []
         for name, body, (v, f), kind in (
-            ("hair", names[0], face.hair, "hair"),
+            *((shade.replace("_", " "), names[0], shape, shade) for shade, shape in face.hair.items()),
             ("upper teeth", names[0], face.teeth["upper"], "teeth"),
             ("lower teeth", names[1], face.teeth["lower"], "teeth"),
             ("tongue", names[1], face.tongue, "tongue"),
         ):
-            layer = "hair" if kind == "hair" else "mouth"
+            layer = "hair" if kind in face.hair else "mouth"
             out.append(Mesh(prefix + name, body, v - skull[:3, 3], f, layer=layer, colour=COLOURS[kind]))
         for side, body in zip("lr", names[2:]):
             for part, (v, f) in eye_meshes(face.head.globe).items():

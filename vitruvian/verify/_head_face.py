@@ -8,10 +8,11 @@ import numpy as np
 
 from vitruvian.anatomy.face import Face, make_face
 from vitruvian.anatomy.face.basis import full_solution
-from vitruvian.anatomy.face.binding import lip_contact, skin_embedding
+from vitruvian.anatomy.face.binding import skin_embedding
 from vitruvian.anatomy.face.compare import SHAPES, likeness
 from vitruvian.anatomy.face.grids import mouth_corners
 from vitruvian.anatomy.face.lids import AWAKE
+from vitruvian.anatomy.face.mouth import mouth_contact
 from vitruvian.anatomy.face.tissue import face_tissue
 from vitruvian.control.face import FaceDriver, FaceState, effort, expressions
 from vitruvian.flesh import tissue_volume
@@ -57,9 +58,9 @@ def no_skin_in_bone() -> Finding:
 def lips_do_not_cross() -> Finding:
     """How far one lip reaches into the other in any expression, at their facing pairs."""
     face = _face()
-    deep = {n: float(-face.lips.gaps(face.nodes(s.q, s.jaw)).min()) for n, s in _settled().items()}
+    deep = {n: float(-face.mouth.lips.gaps(face.nodes(s.q, s.jaw)).min()) for n, s in _settled().items()}
     name = max(deep, key=lambda n: deep[n])
-    return Finding.error(1e3 * max(deep[name], 0.0), 0.5, "mm", f"{face.lips.n_vertices} pairs, worst {name}")
+    return Finding.error(1e3 * max(deep[name], 0.0), 0.5, "mm", f"{face.mouth.lips.n_vertices} pairs, worst {name}")
 
 
 @claim
@@ -100,7 +101,7 @@ def modes_hold_the_full_solution() -> Finding:
     off, told = [], []
     for name in ("joy", "anger", "sadness"):
         asked = effort(expressions()[name])
-        x = full_solution(face.tissue, face.lips, asked.activation)
+        x = full_solution(face.tissue, face.mouth, asked.activation)
         state = driver.settled(expressions()[name])
         full = face.embedding.positions(x) - face.skin_rest
         ours = face.embedding.positions(face.nodes(state.q)) - face.skin_rest
@@ -119,8 +120,8 @@ def finer_cells_smile_alike() -> Finding:
     ways = []
     for spacing in (0.006, 0.004):
         tissue = face_tissue(head, spacing)
-        skin = skin_embedding(head, tissue)[0]
-        x = full_solution(tissue, lip_contact(head, tissue, skin)[0], asked)
+        skin, share = skin_embedding(head, tissue)
+        x = full_solution(tissue, mouth_contact(head, tissue, skin, share)[0], asked)
         moved = skin.positions(x) - skin.positions(tissue.lattice.nodes)
         near = [int(np.linalg.norm(head.vertices - c, axis=1).argmin()) for c in mouth_corners(head)]
         ways.append(moved[near].mean(axis=0) * (0.0, 1.0, 1.0) + np.abs(moved[near]).mean(axis=0) * (1.0, 0.0, 0.0))

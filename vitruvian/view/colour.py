@@ -1,9 +1,10 @@
 """Colours: sRGB and linear light, colour maps for values on surfaces and lines.
 
 Stage colours are sRGB in 0..1. The renderer adds light in linear space, so colours are decoded once when a drawing is
-made (IEC 61966-2-1). Values are shown with one of three maps: `activation` for muscles (pale at rest, red when active),
-`diverging` (blue, pale, red) when the range has zero strictly inside, and else `sequential` (dark violet to yellow,
-control points of the CC0 map viridis).
+made (IEC 61966-2-1). Values are shown with one of four maps: `activation` for muscles (pale at rest, red when active),
+`complexion` for the blood in a skin (it needs no bar: skin looks so), `diverging` (blue, pale, red) when
+the range has zero strictly inside, and else `sequential` (dark violet to yellow, control points of the CC0 map
+viridis).
 """
 
 from __future__ import annotations
@@ -49,6 +50,16 @@ _ACTIVATION = np.array(
         (0.690, 0.070, 0.060),
     ]
 )
+_COMPLEXION = np.array(
+    [
+        (0.905, 0.745, 0.650),
+        (0.885, 0.700, 0.600),
+        (0.860, 0.640, 0.540),
+        (0.820, 0.550, 0.470),
+        (0.740, 0.430, 0.380),
+    ]
+)
+UNTOLD = ("complexion",)  # values that need no bar
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,8 @@ def colour_map(title: str, unit: str, value_range: tuple[float, float]) -> Colou
     low, high = float(value_range[0]), float(value_range[1])
     if title.lower() in ("activation", "activations", "excitation"):
         controls = _ACTIVATION
+    elif title == "complexion":
+        controls = _COMPLEXION
     elif low < 0.0 < high:
         controls = _DIVERGING
     else:

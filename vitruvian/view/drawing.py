@@ -16,7 +16,7 @@ from vitruvian.errors import InputError, unknown_name
 from vitruvian.mesh import Tubes, vertex_normals
 from vitruvian.mesh.normals import UP
 from vitruvian.view import normals
-from vitruvian.view.colour import ColourMap, colour_map, linear_from_srgb
+from vitruvian.view.colour import UNTOLD, ColourMap, colour_map, linear_from_srgb
 from vitruvian.world import Frame, Lines, Mesh, Points, Stage, Surface
 
 Array = np.ndarray
@@ -30,6 +30,10 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "flesh": (0.16, 0.25, 0.0),
     "water": (0.90, 0.00, 1.0),
     "spray": (0.30, 0.40, 0.0),
+    "eyes": (0.55, 0.10, 0.0),
+    "mouth": (0.35, 0.45, 0.0),
+    "lips": (0.28, 0.25, 0.0),
+    "hair": (0.10, 0.20, 0.0),
 }
 SPRAY = "spray surface"  # name of the surface around drops that fly together
 FOAM = (0.55, 0.25, 0.9, 0.0)  # opacity and finish of that surface: water full of air is white and lets light through
@@ -129,7 +133,7 @@ class Model:
     def colour_maps(self) -> list[ColourMap]:
         """One per shown value, without repetition."""
         parts: list[SurfacePart | LinesPart] = [*self._surfaces, *self._lines]
-        maps = [part.colours for part in parts if part.colours is not None]
+        maps = [p.colours for p in parts if p.colours is not None and p.colours.title not in UNTOLD]
         return list({(m.title, m.unit, m.low, m.high): m for m in maps}.values())
 
     def draw(self, frame: Frame) -> Drawing:

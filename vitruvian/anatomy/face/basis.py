@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vitruvian.anatomy.face.mouth import Mouth
 from vitruvian.anatomy.face.muscles import LID_MUSCLES
 from vitruvian.anatomy.face.tissue import FaceTissue
 from vitruvian.flesh import FleshSolver, FleshState, Loads, Settings, rest_state
-from vitruvian.flesh.pair_contact import PairContact
 from vitruvian.flesh.subspace import basis_of
 
 if TYPE_CHECKING:
@@ -33,13 +33,17 @@ MIXTURES: tuple[Mapping[str, float], ...] = (
     {"frontalis_medial": 1.0, "corrugator_supercilii": 0.5, "depressor_anguli_oris": 1.0, "mentalis": 0.6},
     {"levator_labii_alaeque_nasi": 1.0, "levator_labii_superioris": 0.8, "procerus": 0.7,
      "corrugator_supercilii": 0.4, "depressor_labii_inferioris": 0.4},
+    {"orbicularis_oris_upper": 0.5, "orbicularis_oris_lower": 0.5, "levator_labii_superioris": 0.8,
+     "depressor_labii_inferioris": 0.8},
+    {"mentalis": 1.0, "orbicularis_oris_lower": 0.3},
+    {"zygomaticus_major": 1.0, "risorius": 0.3, "levator_labii_superioris": 0.6, "depressor_labii_inferioris": 0.5},
     {"risorius": 1.0, "platysma": 0.5, "depressor_labii_inferioris": 0.5, "frontalis_medial": 0.9,
      "frontalis_lateral": 0.5, "corrugator_supercilii": 0.5},
 )  # fmt: skip
 SOLVE = Settings(residual=2e-3)
 
 
-def snapshots(tissue: FaceTissue, lips: PairContact, progress: Callable[[int, int], None] | None = None) -> Array:
+def snapshots(tissue: FaceTissue, mouth: Mouth, progress: Callable[[int, int], None] | None = None) -> Array:
     """Displacements of the nodes [m], shape (k, n_nodes, 3)."""
     names = [m.name for m in tissue.muscles]
     single = [n for n in names if n[:-2] not in LID_MUSCLES]
@@ -55,28 +59,28 @@ def snapshots(tissue: FaceTissue, lips: PairContact, progress: Callable[[int, in
     for name in single:
         activation = np.zeros(len(names))
         activation[names.index(name)] = 1.0
-        found += _ramp(solver, tissue, lips, activation)
+        found += _ramp(solver, tissue, mouth, activation)
         told()
     for mixture in MIXTURES:
         activation = np.zeros(len(names))
         for name, value in mixture.items():
             for side in "lr":
                 activation[names.index(f"{name}_{side}")] = value
-        found += _ramp(solver, tissue, lips, activation)
+        found += _ramp(solver, tissue, mouth, activation)
         told()
     return np.array(found)
 
 
 def face_basis(
-    tissue: FaceTissue, lips: PairContact, progress: Callable[[int, int], None] | None = None, modes: int = MODES
+    tissue: FaceTissue, mouth: Mouth, progress: Callable[[int, int], None] | None = None, modes: int = MODES
 ) -> Array:
     """An orthonormal basis (3 n_nodes, r)."""
-    return basis_of(snapshots(tissue, lips, progress), modes, weight=tissue.lattice.node_volume)
+    return basis_of(snapshots(tissue, mouth, progress), modes, weight=tissue.lattice.node_volume)
 
 
-def full_solution(tissue: FaceTissue, lips: PairContact, activation: Array) -> Array:
+def full_solution(tissue: FaceTissue, mouth: Mouth, activation: Array) -> Array:
     """Nodes of the tissue [m] when it is solved without modes, jaw shut."""
-    return tissue.lattice.nodes + _ramp(FleshSolver(tissue.model, SOLVE), tissue, lips, activation)[-1]
+    return tissue.lattice.nodes + _ramp(FleshSolver(tissue.model, SOLVE), tissue, mouth, activation)[-1]
 
 
 def packed(basis: Array, tissue: FaceTissue) -> dict[str, Array]:
@@ -101,17 +105,22 @@ def lattice_mark(tissue: FaceTissue) -> Array:
     return np.array([lattice.n_cells, lattice.n_nodes, v.sum(), *(v @ lattice.centres() / v.sum())])
 
 
-def _ramp(solver: FleshSolver, tissue: FaceTissue, lips: PairContact, activation: Array) -> list[Array]:
+def _ramp(solver: FleshSolver, tissue: FaceTissue, mouth: Mouth, activation: Array) -> list[Array]:
     """Displacements at half and at full activation."""
     state: FleshState = rest_state(tissue.model)
     out = []
     for level in (0.5, 1.0):
-        solver.attempt(state, muscle_loads(tissue, lips, level * activation))
+        solver.attempt(state, muscle_loads(tissue, mouth, level * activation))
         out.append(state.x - tissue.lattice.nodes)
     return out
 
 
-def muscle_loads(tissue: FaceTissue, lips: PairContact, activation: Array) -> Loads:
+def muscle_loads(tissue: FaceTissue, mouth: Mouth, activation: Array) -> Loads:
     """What acts on the tissue with the jaw shut."""
     tied = tissue.model.attachments
-    return Loads(targets=tied.targets(np.repeat(np.eye(4)[None], 2, axis=0)), activation=activation, self_contact=lips)
+    return Loads(
+        targets=tied.targets(np.repeat(np.eye(4)[None], 2, axis=0)),
+        activation=activation,
+        contacts=(mouth.teeth,),
+        self_contact=mouth.lips,
+    )

@@ -10,28 +10,21 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
-from vitruvian.anatomy.face.grids import HIGH, above_slit, mouth_corners, triangles
+from vitruvian.anatomy.face.grids import HIGH, above_slit, mouth_corners
 from vitruvian.anatomy.face.head_mesh import HeadMesh
 from vitruvian.anatomy.face.tissue import FaceTissue
 from vitruvian.flesh import Embedding
-from vitruvian.flesh.pair_contact import PairContact
-from vitruvian.mesh import vertex_normals
 
 Array = np.ndarray
 BLEND = (0.002, 0.010)  # [m] from tissue: rides in it, rides with bone
 ASIDE = 0.0035  # [m] from the slit, where the cell of a lip's vertex is looked for
 NEAR_SLIT = 0.008  # [m]
-LIP_STIFFNESS = 1.2e8  # [Pa/m]
-AREA = 1.5e-5  # [m²] of lip that a pair stands for
-FACING = 0.0025  # [m] between partners at rest
-MEET = 0.0006  # [m] that each lip is moved at most, to meet the other at rest
-TOUCH = 0.0045  # [m] from the slit: skin that may touch the other lip
 
 
 def skin_embedding(head: HeadMesh, tissue: FaceTissue) -> tuple[Embedding, Array]:
     """Embedding of all head vertices, and how much each rides in the tissue, 0 to 1, shape (n,)."""
     lattice, v = tissue.lattice, head.vertices
-    away = _from_slit(head, tissue)
+    away = from_slit(head, tissue)
     asked = v.copy()
     close = np.abs(away) < NEAR_SLIT
     asked[close, 2] += np.where(away[close] > 0.0, ASIDE, -ASIDE)
@@ -55,7 +48,7 @@ def embedding_in(tissue: FaceTissue, element: Array, points: Array) -> Embedding
     return Embedding(element, nodes, weights, matrix, matrix.T.tocsr())
 
 
-def _from_slit(head: HeadMesh, tissue: FaceTissue) -> Array:
+def from_slit(head: HeadMesh, tissue: FaceTissue) -> Array:
     """Height above the mouth's slit [m] (n,), signed by which lip a vertex belongs to; far from the mouth infinite."""
     v = head.vertices
     corner = mouth_corners(head)[0]
@@ -65,32 +58,3 @@ def _from_slit(head: HeadMesh, tissue: FaceTissue) -> Array:
     # which lip: by the jaw's skinning weight where the slit itself does not say
     sign = np.where(head.jaw > 0.6, -1.0, np.where(head.jaw < 0.4, 1.0, sign))
     return np.where(near, sign * np.maximum(np.abs(v[:, 2] - middle), 1e-6), np.inf)
-
-
-def lip_contact(head: HeadMesh, tissue: FaceTissue, skin: Embedding) -> tuple[PairContact, Array]:
-    """Lips against each other, and the vertices of the pairs, shape (n, 2)."""
-    v, away = head.vertices, _from_slit(head, tissue)
-    normals = vertex_normals(v, triangles(head.quads))
-    near = (np.abs(away) < TOUCH) & (v[:, 1] < -0.098)
-    upper = np.flatnonzero(near & (away > 0.0) & (normals[:, 2] < -0.3))
-    lower = np.flatnonzero(near & (away < 0.0) & (normals[:, 2] > 0.3))
-    far, at = cKDTree(v[lower]).query(v[upper])
-    kept = far < FACING
-    a, b = upper[kept], lower[at[kept]]
-    first, second = (embedding_in(tissue, skin.element[i], v[i]) for i in (a, b))
-    normal = np.tile([0.0, 0.0, 1.0], (len(a), 1))
-    stiffness = np.full(len(a), LIP_STIFFNESS * AREA)
-    start = np.sum((v[a] - v[b]) * normal, axis=1)
-    return PairContact(first, second, normal, stiffness, np.minimum(start, 0.0), tissue.lattice.spacing), np.stack(
-        [a, b], axis=1
-    )
-
-
-def met_lips(head: HeadMesh, pairs: Array) -> Array:
-    """Displacement of the head's vertices [m] (n, 3) that lets the lips meet, which the data leave a little open."""
-    out, count = np.zeros_like(head.vertices), np.zeros(len(head.vertices))
-    gap = np.clip(head.vertices[pairs[:, 0], 2] - head.vertices[pairs[:, 1], 2], 0.0, 2.0 * MEET)
-    for side, sign in ((0, -0.5), (1, 0.5)):
-        np.add.at(out[:, 2], pairs[:, side], sign * gap)
-        np.add.at(count, pairs[:, side], 1.0)
-    return out / np.maximum(count, 1.0)[:, None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from vitruvian.anatomy.body import Body
-from vitruvian.anatomy.face import look
+from vitruvian.anatomy.face import hair, look
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
 from vitruvian.anatomy.skin import measured, world_bones
@@ -26,6 +26,7 @@ Shape = tuple[Array, Array]
 THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band of its level set
 UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
 BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
+HAIR = 0.4  # of the strands that a head by itself has
 SKULL, MOSTLY = "Sku", 0.97  # bone that carries the head; least weight of it on skin that the head replaces
 
 
@@ -54,9 +55,9 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     faces = triangles(quads[at[:, 2] > _cut(head, at[:, 1])])
     fine = _over_skull(head, fine, faces)
     parts: dict[str, Shape] = {"skin": (fine, faces)}
-    for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", look.brows(head, fine, faces))):
+    for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", hair.brows(head, fine, faces))):
         parts[name] = (riders.at(fine), riders.faces)
-    parts["hair"] = look.hair(head, rounds=2)
+    parts |= hair.hair(head, HAIR)
     for name, (vertices, triangle) in look.eye_meshes(head.globe).items():
         parts[name] = join(*((vertices + centre, triangle) for centre in head.eyes))
     out = {}

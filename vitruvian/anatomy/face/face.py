@@ -17,20 +17,20 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from vitruvian.anatomy.face import look
+from vitruvian.anatomy.face import clothes, hair, look
 from vitruvian.anatomy.face.basis import face_basis, packed, unpacked
-from vitruvian.anatomy.face.binding import lip_contact, met_lips, skin_embedding
+from vitruvian.anatomy.face.binding import skin_embedding
 from vitruvian.anatomy.face.folds import Folds, skin_folds, zones
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
 from vitruvian.anatomy.face.jaw import carried, jaw_pose
 from vitruvian.anatomy.face.lids import Lids, Orbit, lids, orbits
+from vitruvian.anatomy.face.mouth import Mouth, met_lips, mouth_contact
 from vitruvian.anatomy.face.tissue import FaceTissue, face_tissue
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.array_cache import cached_arrays
 from vitruvian.flesh import Embedding
-from vitruvian.flesh.pair_contact import PairContact
 from vitruvian.flesh.subspace import Subspace
 from vitruvian.mesh import vertex_normals
 from vitruvian.mesh.catmull_clark import catmull_clark, refined_part
@@ -50,7 +50,7 @@ class Face:
 
     head: HeadMesh
     tissue: FaceTissue
-    lips: PairContact
+    mouth: Mouth
     subspace: Subspace
     embedding: Embedding  # of the head's vertices in the tissue
     skin_modes: Array  # displacement of the head's vertices by the modes, shape (3 n, r), float32
@@ -62,7 +62,7 @@ class Face:
     orbits: tuple[Orbit, Orbit]
     refine: csr_matrix  # from the head's vertices to the fine skin's
     quads: Array  # of the fine skin, shape (m, 4)
-    label: Array  # look.SKIN or MOUTH of each, shape (m,)
+    label: Array  # look.SKIN, MOUTH or CLOTHED of each, shape (m,)
     folds: Folds
     neck: Array  # weights of CHAIN on the head's vertices, shape (n, 9)
     rest_poses: dict[str, Array]  # of CHAIN in the default pose, (4, 4)
@@ -95,14 +95,20 @@ class Face:
         faces = self.parts["skin"]
         return {
             "lips": look.lips(self.head, self.fine_rest, self.quads),
-            "brows": look.brows(self.head, self.fine_rest, faces),
-            "lashes": look.lashes(self.head, self.fine_rest, faces),
-            "shirt": look.shirt(self.fine_rest, self.quads),
+            "brows": hair.brows(self.head, self.fine_rest, faces),
+            "lashes": hair.lashes(self.head, self.fine_rest, faces),
+            "shirt": clothes.shirt(self.fine_rest, self.quads),
         }
 
     @cached_property
-    def hair(self) -> tuple[Array, Array]:
-        return look.hair(self.head)
+    def hair(self) -> dict[str, tuple[Array, Array]]:
+        """By shade."""
+        return hair.hair(self.head)
+
+    @cached_property
+    def complexion(self) -> Array:
+        """How much blood shows in the fine skin, 0 to 1."""
+        return look.complexion(self.head, self.fine_rest)
 
     @cached_property
     def teeth(self) -> dict[str, tuple[Array, Array]]:
@@ -222,7 +228,7 @@ def solved_modes(
     """The modes of a face, solved anew: minutes."""
     head = head_mesh(human(), build)
     tissue = face_tissue(head, spacing)
-    contact, _ = lip_contact(head, tissue, skin_embedding(head, tissue)[0])
+    contact, _ = mouth_contact(head, tissue, *skin_embedding(head, tissue))
     return Modes(packed(face_basis(tissue, contact, progress), tissue))
 
 
@@ -237,7 +243,7 @@ def make_face(
     head = head_mesh(body, build)
     tissue = face_tissue(head, spacing)
     embedding, share = skin_embedding(head, tissue)
-    contact, pairs = lip_contact(head, tissue, embedding)
+    contact, pairs = mouth_contact(head, tissue, embedding, share)
     basis = None
     if SHIPPED.exists():
         with np.load(SHIPPED) as stored:
@@ -262,7 +268,7 @@ def make_face(
     return Face(
         head=head,
         tissue=tissue,
-        lips=contact,
+        mouth=contact,
         subspace=space,
         embedding=embedding,
         skin_modes=np.ascontiguousarray(shaken.reshape(-1, basis.shape[1]), np.float32),
@@ -298,6 +304,7 @@ def _fine(head: HeadMesh) -> tuple[csr_matrix, Array, Array]:
         more, quads, parent = refined_part(quads, len(v), part)
         matrix, label = (more @ matrix).tocsr(), label[parent]
         v = matrix @ head.vertices
+    label[clothes.clothed(v)[quads].all(axis=1)] = look.CLOTHED
     return matrix, quads, label
 
 

@@ -1,4 +1,4 @@
-"""Folds finer than the tissue's cells: forehead lines, frown lines, crow's feet.
+"""Folds finer than the tissue's cells: forehead lines, frown lines, crow's feet, the fold from nose to mouth.
 
 The skin is a thin stiff layer on soft tissue: pressed together along its surface by more than ONSET it buckles rather
 than shortens (Cerda & Mahadevan 2003). A fold of wavelength λ that takes up the compression ε beyond that has the
@@ -8,7 +8,7 @@ amplitude
 
 ε is computed: the stretch of the tissue just under the skin, across the direction in which the lines run. Where lines
 run is known: across the pull of frontalis on the forehead, upright between the brows, like rays from the outer corner
-of the eye. Furrows are sharper than the ridges between them.
+of the eye, from the wing of the nose past the corner of the mouth. Furrows are sharper than the ridges between them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from vitruvian.anatomy.face.binding import embedding_in
+from vitruvian.anatomy.face.grids import mouth_corners
 from vitruvian.anatomy.face.head_mesh import HeadMesh
 from vitruvian.anatomy.face.tissue import FaceTissue
 
@@ -27,6 +28,7 @@ ONSET = 0.03  # strain at which skin buckles
 REACH = 0.004  # [m] over which the stretch is taken
 UNDER = 0.002  # [m] below the skin
 FOREHEAD, FROWN, CROW = 0.0085, 0.0080, np.radians(17.0)  # wavelengths [m], [m], and the angle between rays
+NASOLABIAL = 0.0110  # [m]
 MOST = 0.0014  # [m]
 
 
@@ -94,7 +96,23 @@ def _lines(head: HeadMesh, v: Array) -> tuple[Array, Array, Array, Array]:
     length = np.where(use, np.clip(far * CROW, 0.0025, 0.005), length)
     side = np.sign(v[:, 0])
     way[use] = np.stack([-np.sin(angle) * side, np.zeros(len(v)), np.cos(angle)], axis=1)[use]
+    _nasolabial(head, v, fade, phase, length, way)
     return fade, phase, length, way
+
+
+def _nasolabial(head: HeadMesh, v: Array, fade: Array, phase: Array, length: Array, way: Array) -> None:
+    """One furrow from the wing of the nose to beside the corner of the mouth, written into the arrays of `_lines`."""
+    corner = mouth_corners(head)[0]
+    x, z = np.abs(v[:, 0]), v[:, 2]
+    start, end = np.array([0.0205, corner[2] + 0.036]), np.array([corner[0] + 0.0095, corner[2] + 0.001])
+    along = (end - start) / np.linalg.norm(end - start)
+    across = np.array([-along[1], along[0]])  # towards the cheek
+    s = ((x - start[0]) * along[0] + (z - start[1]) * along[1]) / np.linalg.norm(end - start)
+    off = (x - start[0]) * across[0] + (z - start[1]) * across[1] - 0.003 * np.sin(np.pi * np.clip(s, 0.0, 1.0))
+    on = np.clip(s / 0.15, 0, 1) * np.clip((1.05 - s) / 0.25, 0, 1) * np.clip(1.6 - np.abs(off) / 0.0045, 0, 1)
+    use = (on > fade) & (v[:, 1] < corner[1] + 0.02)
+    fade[use], phase[use], length[use] = on[use], off[use] / NASOLABIAL, NASOLABIAL
+    way[use] = np.stack([across[0] * np.sign(v[:, 0]), np.zeros(len(v)), np.full(len(v), across[1])], axis=1)[use]
 
 
 def skin_folds(head: HeadMesh, tissue: FaceTissue, skin: Array, normals: Array) -> Folds:

@@ -69,6 +69,11 @@ def face_grids(head: HeadMesh) -> dict[str, Array]:
     }  # fmt: skip
 
 
+def in_mouth(x: Array, slit: float) -> Array:
+    """Whether points [m] (n, 3) lie in the box of the mouth's hollow; slit: its height [m]."""
+    return np.asarray((np.abs(x[:, 0]) < 0.06) & (x[:, 2] > slit - 0.045) & (x[:, 2] < slit + 0.035))
+
+
 def _even(values: Array) -> Array:
     """The mean of a field and its mirror image, so that a face is as even as its muscles."""
     return (0.5 * (values + values[::-1])).astype(np.float32)

@@ -1,6 +1,6 @@
-"""What makes a head a person: eyes with iris, teeth, hair, brows, lashes. Simple meshes, made here.
+"""What makes a head a person: red of the lips, colour of the skin, eyes with iris, teeth. Simple meshes, made here.
 
-Brows and lashes are hairs that ride on the skin's triangles (`Riders`); eyes, teeth, tongue and hair are rigid.
+What lies on the skin rides on its triangles (`Riders`); eyes, teeth and tongue are rigid. Hair is in `hair`.
 """
 
 from __future__ import annotations
@@ -16,26 +16,20 @@ from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh
 from vitruvian.mesh import join, vertex_normals
 from vitruvian.mesh.catmull_clark import catmull_clark
+from vitruvian.spatial import exp_so3
 
 Array = np.ndarray
 Shape = tuple[Array, Array]
-BROW = (6983, 6980, 6996, 6998, 6982)  # of the base mesh, along the left brow from within
-BROW_HAIRS, LASHES = 260, 70
-SKIN, MOUTH = range(2)
+SKIN, MOUTH, CLOTHED = range(3)
 PAINT = 0.00015  # [m]
 IRIS = 5.9 / 12.0  # radius of a human iris over that of its globe
-# y and height [m] of the hairline, from the forehead over temple and ear to the nape
-HAIRLINE = np.array(
-    [
-        *((-0.13, 1.905), (-0.092, 1.899), (-0.076, 1.893), (-0.062, 1.868), (-0.050, 1.848), (-0.036, 1.838)),
-        *((-0.022, 1.850), (0.000, 1.858), (0.022, 1.845), (0.034, 1.800), (0.085, 1.764)),
-    ]
-)
 SLIT_OVER_CORNER = 0.0025  # [m] how much higher the mouth's slit is at the midline
 OVER = 0.0015  # [m] that the upper teeth reach below the slit
-COLLAR, CLOTH = 1.655, 0.003  # [m] height at the midline, distance from the skin
-TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098)  # [m] widths of incisors, canine, premolars, molar, upper
-LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110)
+FORWARD = 0.0035  # [m] that teeth are moved before the data's bands, to where lips lie on them
+# [m] widths of incisors, canine, premolars and molars, upper; lower; and heights of the upper ones
+TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098, 0.0095)
+LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110, 0.0105)
+TALL = (0.0100, 0.0092, 0.0098, 0.0085, 0.0082, 0.0080, 0.0078)
 
 
 @dataclass(frozen=True)
@@ -128,6 +122,31 @@ def lips(head: HeadMesh, surface: Array, quads: Array) -> Riders:
     return ride_on(points, triangles(local.reshape(-1, 4)), surface, faces[first[used]])
 
 
+def complexion(head: HeadMesh, v: Array) -> Array:
+    """How much blood shows in the skin at points [m] (n, 3), 0 pale to 1 red."""
+    x, y, z = np.abs(v[:, 0]), v[:, 1], v[:, 2]
+    eye, (corner, upper, slit) = head.eyes[0], _mouth(head)
+    out = np.full(len(v), 0.30)
+
+    def add(amount: float, middle: tuple[float, float, float], size: tuple[float, float, float]) -> None:
+        far = ((x - middle[0]) / size[0]) ** 2 + ((y - middle[1]) / size[1]) ** 2 + ((z - middle[2]) / size[2]) ** 2
+        out[:] += amount * np.exp(-0.5 * far)
+
+    cheek = (0.044, corner[1] + 0.008, eye[2] - 0.038)
+    tip = float(v[np.argmin(np.where(np.abs(z - 1.80) < 0.02, y, 1.0)), 1])
+    add(0.36, cheek, (0.014, 0.03, 0.013))
+    add(0.30, (0.0, tip, 1.803), (0.014, 0.018, 0.011))  # tip and wings of the nose
+    add(0.22, (eye[0] + 0.002, eye[1] - 0.014, eye[2]), (0.020, 0.016, 0.012))  # lids
+    add(0.20, (0.0, upper[1], slit - 0.022), (0.014, 0.02, 0.008))  # chin
+    add(0.12, (0.0, upper[1], slit), (0.032, 0.02, 0.014))  # about the lips
+    add(0.42, (0.094, 0.0, 1.825), (0.008, 0.03, 0.030))  # ears
+    add(-0.14, (0.0, -0.12, eye[2] + 0.05), (0.045, 0.05, 0.022))  # forehead
+    add(-0.12, (0.028, eye[1] - 0.01, eye[2] - 0.018), (0.014, 0.02, 0.006))  # under the eyes
+    # no skin is even
+    out += 0.05 * np.sin(170.0 * v[:, 0] + 3.0) * np.sin(210.0 * z) + 0.03 * np.sin(410.0 * z + 250.0 * v[:, 0])
+    return np.clip(out, 0.0, 1.0)
+
+
 def _connected(quads: Array, inside: Array, seed: Array, at: Array) -> Array:
     """Those of `inside` that hang together with the one nearest to a seed."""
     from scipy.sparse import coo_matrix
@@ -148,21 +167,23 @@ def _connected(quads: Array, inside: Array, seed: Array, at: Array) -> Array:
 
 
 def eye_meshes(radius: float) -> dict[str, Shape]:
-    """White, limbus, iris (two rings), pupil and a glint, looking towards −y, about the globe's centre [m]."""
+    """White, limbus, iris (three rings), pupil and two glints, looking towards −y, about the globe's centre [m]."""
     iris = np.arcsin(IRIS)
     flat = radius * np.cos(iris)  # the iris is a shallow cone inside the globe, under a clear cornea
     out = {
-        "white": _cap(radius, iris * 1.04, np.pi),
-        "limbus": _cap(radius, iris * 0.94, iris * 1.06),
-        "iris": _cone(radius, flat, 0.55, 0.97),
-        "iris_inner": _cone(radius, flat, 0.33, 0.56),
-        "pupil": _cone(radius, flat, 0.0, 0.36),
+        "white": _cap(radius, iris * 1.03, np.pi),
+        "limbus": _cap(radius, iris * 0.96, iris * 1.04),
+        "iris": _cone(radius, flat, 0.80, 0.99),
+        "iris_middle": _cone(radius, flat, 0.52, 0.81),
+        "iris_inner": _cone(radius, flat, 0.35, 0.53),
+        "pupil": _cone(radius, flat, 0.0, 0.37),
     }
-    glint, faces = _cap(radius * 1.004, 0.0, 0.06)
-    turn = 0.24
-    c, s = np.cos(turn), np.sin(turn)
-    tilt = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ np.array([[1, 0, 0], [0, c, s], [0, -s, c]])
-    out["glint"] = (glint @ tilt.T, faces)
+    glints = []
+    for size, up, aside in ((0.085, 0.20, 0.17), (0.040, -0.16, -0.14)):  # a window, and what it lights
+        v, faces = _cap(radius * 1.004, 0.0, size, rings=3, sides=20)
+        turn = exp_so3(np.array([0.0, 0.0, aside])) @ exp_so3(np.array([-up, 0.0, 0.0]))
+        glints.append((v @ turn.T, faces))
+    out["glint"] = join(*glints)
     return out
 
 
@@ -212,16 +233,16 @@ def teeth(head: HeadMesh) -> dict[str, Shape]:
             if len(own):
                 line.append(own[np.argmin(own[:, 1] - 0.3 * np.abs(own[:, 0]))][:2])
         half = np.array([p for p in line if p[0] >= 0.0] or [[0.0, band[:, 1].min()], [0.02, band[:, 1].min() + 0.02]])
-        depth = np.polyfit(half[:, 0] ** 2, half[:, 1], 1)
+        depth = np.polyfit(half[:, 0] ** 2, half[:, 1], 1) - (0.0, FORWARD)
         parts = []
+        across = np.linspace(0.0, 0.05, 501)
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), depth[0] * np.diff(across**2)))])
         for side in (1.0, -1.0):
             at = 0.0
             for k, width in enumerate(widths):
-                middle = at + 0.5 * width
-                # arc length along y = d0 x² + d1, by its own slope
-                x = middle / np.sqrt(1.0 + (1.2 * depth[0] * middle) ** 2)
+                x = float(np.interp(at + 0.5 * width, along, across))
                 slope = 2.0 * depth[0] * x
-                tall = (0.0100, 0.0092, 0.0098, 0.0085, 0.0082, 0.0080)[k] * (1.0 if name == "upper" else 0.88)
+                tall = TALL[k] * (1.0 if name == "upper" else 0.88)
                 parts.append(
                     _tooth(
                         width * 0.95,
@@ -270,135 +291,3 @@ def tongue(head: HeadMesh) -> Shape:
     v, quads = head.parts["tongue"]
     matrix, fine = catmull_clark(quads, len(v))
     return matrix @ v, triangles(fine)
-
-
-# --- hair, brows, lashes -------------------------------------------------------------------------------------------
-
-
-def hair(head: HeadMesh, rounds: int = 3) -> Shape:
-    """Short hair combed from the crown: the scalp, refined in `rounds`, raised, with furrows along the strands."""
-    v = head.vertices
-    depth = _over_hairline(v)
-    quads = head.quads[(depth[head.quads] > -0.014).all(axis=1)]
-    used, quads = np.unique(quads, return_inverse=True)
-    quads, v = quads.reshape(-1, 4), v[used]
-    for _ in range(rounds):
-        matrix, quads = catmull_clark(quads, len(v))
-        v = matrix @ v
-    faces = triangles(quads)
-    normal = vertex_normals(v, faces)
-    over = _over_hairline(v)
-    rise = np.clip(over / 0.022, -0.3, 1.0)
-    rise = np.where(rise > 0.0, np.sqrt(np.maximum(rise, 0.0)), rise)
-    crown = np.array([0.0, 0.045, 1.945])
-    way = v - crown
-    round_crown = np.arctan2(way[:, 0], way[:, 1])
-    far = np.linalg.norm(way, axis=1)
-    wave = round_crown + 2.2 * far  # strands lie a little aslant
-    strands = sum(
-        a * np.sin(f * wave + 9.0 * far * k + 1.7 * k)
-        for k, (f, a) in enumerate(((47, 1.0), (83, 0.7), (131, 0.5), (23, 0.8)))
-    )
-    lift = 0.0105 * rise + 0.0006 * np.clip(rise, 0.0, 1.0) * strands
-    return v + lift[:, None] * normal, faces
-
-
-def _over_hairline(v: Array) -> Array:
-    """How far points lie above the hairline [m], negative in the face."""
-    y = v[:, 1]
-    line = np.interp(y, *HAIRLINE.T)
-    out = v[:, 2] - line
-    ear = (np.abs(v[:, 0]) > 0.0875) & (v[:, 2] < 1.856) & (y > -0.045) & (y < 0.045)
-    return np.where(ear, -0.02, out)
-
-
-def brows(head: HeadMesh, surface: Array, faces: Array) -> Riders:
-    """Hairs along both brows."""
-    line = np.array([head.vertices[np.flatnonzero(head.base == b)[0]] for b in BROW])
-    line = line[np.argsort(line[:, 0])]
-    rng = np.random.default_rng(4)
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    normals = vertex_normals(surface, faces)
-    tree = cKDTree(surface)
-    parts = []
-    for _ in range(BROW_HAIRS):
-        s = rng.random()
-        at = np.array([np.interp(s * length[-1], length, line[:, a]) for a in range(3)])
-        ahead = np.array([np.interp(min(s + 0.05, 1.0) * length[-1], length, line[:, a]) for a in range(3)])
-        along = ahead - at if s < 0.95 else at - line[-2]
-        along /= np.linalg.norm(along)
-        thick = 0.0042 * (1.0 - 0.75 * s) * (0.55 + 0.45 * min(1.0, s / 0.15))
-        root = at + np.array([0.0, 0.0, 1.0]) * (rng.uniform(-1.0, 1.0) * thick + 0.0005)
-        lean = np.interp(s, [0.0, 0.25, 0.7, 1.0], [1.1, 0.55, 0.1, -0.25])
-        way = along * np.cos(lean) + np.array([0.0, 0.0, 1.0]) * np.sin(lean)
-        parts.append(_hair(root, way, rng.uniform(0.005, 0.0075) * (1.0 - 0.35 * s), 0.00042, surface, normals, tree))
-    return _both_sides(parts, surface, faces)
-
-
-def lashes(head: HeadMesh, surface: Array, faces: Array) -> Riders:
-    """Hairs along the margins of the lids, longer above."""
-    parts = []
-    for name in ("l-eyelashes-1", "l-eyelashes-2"):
-        strip = head.parts[name][0]
-        near = cKDTree(surface).query(strip)[0]
-        roots = strip[near < 0.0012]
-        roots = roots[np.argsort(roots[:, 0])]
-        upper = strip[:, 2].mean() > head.eyes[0][2]
-        x = np.linspace(roots[:, 0].min(), roots[:, 0].max(), LASHES)
-        for k, value in enumerate(x):
-            weight = np.exp(-(((roots[:, 0] - value) / 0.0012) ** 2)) + 1e-12
-            root = weight @ roots / weight.sum()
-            out = root - head.eyes[0]
-            out /= np.linalg.norm(out)
-            fan = 0.55 * (value - x.mean()) / np.ptp(x)
-            way = out + np.array([fan, -0.15, 0.55 if upper else -0.65])
-            way /= np.linalg.norm(way)
-            long = (0.0068 if upper else 0.0036) * (0.75 + 0.25 * np.sin(np.pi * k / (LASHES - 1)))
-            parts.append(_spike(root, way, long, 0.00028))
-    return _both_sides(parts, surface, faces)
-
-
-def shirt(surface: Array, quads: Array) -> Riders:
-    """A shirt over the shoulders: the skin below the collar, CLOTH over it."""
-
-    def collar(v: Array) -> Array:
-        return COLLAR + 0.25 * v[:, 1] - 0.05 * np.abs(v[:, 0])
-
-    under = surface[:, 2] < collar(surface)
-    own, local = np.unique(quads[under[quads].any(axis=1)], return_inverse=True)
-    faces = triangles(local.reshape(-1, 4))
-    points = surface[own].copy()
-    points[:, 2] = np.minimum(points[:, 2], collar(points))
-    points += CLOTH * vertex_normals(surface, triangles(quads))[own]
-    return ride(points, faces, surface, triangles(quads))
-
-
-def _hair(root: Array, way: Array, long: float, wide: float, surface: Array, normals: Array, tree: cKDTree) -> Shape:
-    """A hair that lies on the skin."""
-    points = []
-    for t in (0.0, 0.5, 1.0):
-        p = root + t * long * way
-        _, near = tree.query(p, k=6)
-        n = normals[near].mean(axis=0)
-        n /= np.linalg.norm(n)
-        at = surface[near].mean(axis=0)
-        p = p - ((p - at) @ n) * n + (0.0005 + 0.0006 * t) * n
-        side = np.cross(n, way)
-        side /= np.linalg.norm(side)
-        points += [p - wide * (1.0 - 0.9 * t) * side, p + wide * (1.0 - 0.9 * t) * side]
-    return np.array(points), np.array([[0, 1, 3], [0, 3, 2], [2, 3, 5], [2, 5, 4]])
-
-
-def _spike(root: Array, way: Array, long: float, wide: float) -> Shape:
-    """A three-sided thorn."""
-    a = np.cross(way, [0.0, 0.0, 1.0])
-    a /= np.linalg.norm(a)
-    b = np.cross(way, a)
-    ring = [root + wide * (np.cos(t) * a + np.sin(t) * b) for t in (0.0, 2.094, 4.189)]
-    return np.array([*ring, root + long * way]), np.array([[0, 1, 3], [1, 2, 3], [2, 0, 3]])
-
-
-def _both_sides(parts: list[Shape], surface: Array, faces: Array) -> Riders:
-    v, f = join(*parts)
-    points = np.concatenate([v, v * (-1.0, 1.0, 1.0)])
-    return ride(points, np.concatenate([f, f[:, ::-1] + len(v)]), surface, faces)

@@ -24,6 +24,9 @@ LID_MUSCLES = ("orbicularis_oculi_palpebral", "levator_palpebrae_superioris")
 RING = "orbicularis_oculi_orbital"
 MIRROR = np.array([-1.0, 1.0, 1.0])
 FINE = 0.001  # [m] between points of a path
+# stretch at which fibres are strongest: at rest they are shorter, and those that are drawn out by others resist late
+OPTIMAL = 1.2
+AT_REST = (1.0 - 4.0 * (1.0 - 1.0 / OPTIMAL) ** 2) / OPTIMAL  # force at rest over the greatest, by `flesh.fibre`
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ def fibre_regions(
         half = 0.5 * max(muscle.width, NARROWEST)
         regions.append((muscle.name, _region(muscle, half, head, outward)))
         idle = muscle.base in LID_MUSCLES
-        fibres.append(Fibre(0.0 if idle else muscle.peak_force / (np.pi * half * THICK), optimal_stretch=1.0))
+        stress = muscle.peak_force / (np.pi * half * THICK) / AT_REST
+        fibres.append(Fibre(0.0 if idle else stress, optimal_stretch=OPTIMAL))
     return regions, fibres
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from vitruvian.anatomy.face.grids import BAND, COVER, GRID, HIGH, LOW, above_slit, face_grids
+from vitruvian.anatomy.face.grids import BAND, COVER, GRID, HIGH, LOW, above_slit, face_grids, in_mouth
 from vitruvian.anatomy.face.head_mesh import HeadMesh
 from vitruvian.anatomy.face.muscles import LID_MUSCLES, RING, FaceMuscle, face_muscles, fibre_regions
 from vitruvian.array_cache import cached_arrays
@@ -89,7 +89,7 @@ def face_tissue(head: HeadMesh, spacing: float = 0.006) -> FaceTissue:
         materials,
         of_cell=np.minimum(kinds, len(LAYERS) - 1),
         muscles=sample_muscles(lattice, regions, fibre=fibres),
-        attachments=_ties(lattice, head, muscles, levels),
+        attachments=_ties(lattice, head, muscles, levels, float(np.nanmedian(grids["slit"]))),
     )
     return FaceTissue(
         model, muscles, levels["bone"], levels["skull"], levels["jaw"], skin, grids["slit"], node_jaw
@@ -120,7 +120,7 @@ def _node_jaw(lattice: Lattice, head: HeadMesh, slit: Array) -> Array:
 
 
 def _ties(
-    lattice: Lattice, head: HeadMesh, muscles: tuple[FaceMuscle, ...], levels: dict[str, LevelSet]
+    lattice: Lattice, head: HeadMesh, muscles: tuple[FaceMuscle, ...], levels: dict[str, LevelSet], slit: float
 ) -> Attachments:
     """Springs to skull (0) and jaw (1)."""
     origins = [m.path[0] for m in muscles if m.bony and not m.closed and m.base not in LID_MUSCLES]
@@ -135,9 +135,10 @@ def _ties(
     chin = head.bones["Man"][0][:, 2].min()
     for number, name in enumerate(("Sku", "Man")):
         at, area = sample_surface(*head.bones[name], TIE_PITCH)
-        # bone that was pushed under the skin takes its ties along
+        # bone that was pushed under the skin takes its ties along; in the mouth's hollow none was
+        outer = ~in_mouth(at, slit)
         for _ in range(3):
-            out = np.maximum(levels["skin"](at) + COVER, 0.0)
+            out = np.where(outer, np.maximum(levels["skin"](at) + COVER, 0.0), 0.0)
             at = at - out[:, None] * levels["skin"].gradient(at)
         left = at[:, 0] > 0.0
         at, area = (np.concatenate([a[left], a[left] * m]) for a, m in ((at, np.array([-1.0, 1.0, 1.0])), (area, 1.0)))
@@ -149,8 +150,6 @@ def _ties(
             stiff |= (np.abs(at[:, 0]) < 0.010) & (at[:, 2] > 1.815) & (at[:, 2] < 1.845)  # bridge of the nose
         else:
             stiff |= at[:, 2] < chin + 0.012  # lower border of the jaw
-        # gums: where the vestibule was filled
-        stiff |= levels["skin"](at) > 0.0
         points.append(at)
         areas.append(area * np.where(stiff, 1.0, LOOSE / STIFF))
         bone.append(np.full(len(at), number))

@@ -86,7 +86,7 @@ class FaceDriver:
         """Bring the modes to balance with the state's activation; what is left of the force, relative."""
         if np.abs(state.activation - state.balanced).max() < STILL:
             return 0.0
-        loads = muscle_loads(self.face.tissue, self.face.lips, state.activation)
+        loads = muscle_loads(self.face.tissue, self.face.mouth, state.activation)
         q = state.q.copy()
         report = self.face.subspace.solve(q, loads, evaluations=evaluations)
         state.q, state.balanced = q, state.activation.copy()
