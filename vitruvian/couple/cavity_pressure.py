@@ -73,6 +73,7 @@ class CavityPressure:
     state: BreathState
     account: str = "cavity"
     tolerance: float = TOLERANCE
+    load: Array | None = None  # what the viscera press with at rest, on the free points and the plate [N], (p + 1, 3)
     push: Array | None = None  # on the free points and the plate from outside [N], (p + 1, 3)
 
     def add(self, system: System) -> None:
@@ -95,8 +96,10 @@ class CavityPressure:
         joint_part(w.chains, system.screws, w.moved, system.force)
         w.right[:] = 0.0
         point_part(c.carried, self.force, self._n, w.right)
-        if self.push is not None:
-            w.right[self._n :] += self.push.ravel()
+        self.on_points = w.right[self._n :].reshape(-1, 3).copy()  # of elements, pressures and leans [N]
+        for given in (self.load, self.push):
+            if given is not None:
+                w.right[self._n :] += given.ravel()
         w.right[self._n :] *= h
         w.g[:] = 0.0
         for k, g in enumerate((w.g_belly, w.g_chest)):
@@ -183,6 +186,8 @@ class CavityPressure:
         book.add_work("elements", float(np.vdot(lines, w.moved.u)))
         book.add_work("belly", belly * float(np.vdot(w.g_belly, w.moved.u)))
         book.add_work("lungs", lungs * float(np.vdot(w.g_chest, w.moved.u)))
+        if self.load is not None:
+            book.add_work("viscera", h * float(np.vdot(self.load, points)))
 
     @property
     def line_force(self) -> Array:

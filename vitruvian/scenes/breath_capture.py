@@ -46,7 +46,8 @@ def build(parameters: Mapping[str, Any]) -> World:
     trunk = trunk_of()
     plain = TorsoSystem(trunk, skin=False, drawn=False, layers=())
     own = SkinMarkers(plain, fit.names)
-    start = own.places(plain_poses(plain), plain.settled["x"])
+    first = plain.start(np.random.default_rng(0))
+    start = own.places(Now(plain, first).poses, first.breath.x)
 
     def ours(now: Now) -> Array:
         return own.places(now.poses, now.state.breath.x)
@@ -77,11 +78,6 @@ def build(parameters: Mapping[str, Any]) -> World:
         layers=[*torso_layers(trunk, plain, parameters["skin"]), *layers],
     )
     return World(system, Behave(trunk, fit.behaviour), frame_rate=50.0, substeps=int(parameters["steps"]))
-
-
-def plain_poses(system: TorsoSystem) -> Array:
-    """Of the bones at rest, (n_bones, 4, 4)."""
-    return Now(system, system.start(np.random.default_rng(0))).poses
 
 
 @lru_cache(maxsize=4)

@@ -14,7 +14,7 @@ from vitruvian.skeleton.arguments import vector
 from vitruvian.skeleton.evaluate import CODE, NV, Q0, V0
 from vitruvian.skeleton.joints.base import BALL, FREE
 from vitruvian.skeleton.model import Skeleton
-from vitruvian.spatial import inverse, log_se3, quaternion_product, rotation_vector, transform_from_pose
+from vitruvian.spatial import inverse, log_se3, transform_from_pose
 
 Array = np.ndarray
 
@@ -36,17 +36,11 @@ def difference(skeleton: Skeleton, q0: ArrayLike, q1: ArrayLike) -> Array:
     """The velocity (n_v,) that leads from q0 to q1 in unit time."""
     q0, q1 = vector(q0, skeleton.n_q, "q0"), vector(q1, skeleton.n_q, "q1")
     out = np.empty(skeleton.n_v)
-    for i in range(skeleton.n_bones):
-        code = skeleton.topology[i, CODE]
+    between(skeleton.topology, q0, q1, out)
+    for i in np.flatnonzero(skeleton.topology[:, CODE] == FREE):
         a, b = skeleton.q_start[i], skeleton.q_start[i + 1]
         at = slice(skeleton.v_start[i], skeleton.v_start[i + 1])
-        if code == BALL:
-            conjugate = q0[a:b] * np.array([1.0, -1.0, -1.0, -1.0])
-            out[at] = rotation_vector(quaternion_product(conjugate, q1[a:b]))
-        elif code == FREE:
-            out[at] = log_se3(inverse(transform_from_pose(q0[a:b])) @ transform_from_pose(q1[a:b]))
-        else:
-            out[at] = q1[a:b] - q0[a:b]
+        out[at] = log_se3(inverse(transform_from_pose(q0[a:b])) @ transform_from_pose(q1[a:b]))
     return out
 
 
@@ -83,6 +77,28 @@ def move(topology, q, v, dt, out):
         else:
             for k in range(topology[i, NV]):
                 out[q0 + k] = q[q0 + k] + dt * v[v0 + k]
+
+
+@njit(cache=True)
+def between(topology, q0, q1, out):
+    """`difference` of all joints but free ones."""
+    for i in range(topology.shape[0]):
+        code, a, at = topology[i, CODE], topology[i, Q0], topology[i, V0]
+        if code == BALL:
+            w, x, y, z = q0[a], -q0[a + 1], -q0[a + 2], -q0[a + 3]
+            p, r, s, t = q1[a], q1[a + 1], q1[a + 2], q1[a + 3]
+            c = w * p - x * r - y * s - z * t
+            d = w * r + x * p + y * t - z * s
+            e = w * s - x * t + y * p + z * r
+            f = w * t + x * s - y * r + z * p
+            if c < 0.0:  # q and -q are the same rotation; this one has the smaller angle
+                c, d, e, f = -c, -d, -e, -f
+            half = np.sqrt(d * d + e * e + f * f)
+            scale = 2.0 / c if half < 1e-12 else 2.0 * np.arctan2(half, c) / half
+            out[at], out[at + 1], out[at + 2] = scale * d, scale * e, scale * f
+        elif code != FREE:
+            for k in range(topology[i, NV]):
+                out[at + k] = q1[a + k] - q0[a + k]
 
 
 @njit(cache=True)

@@ -4,6 +4,10 @@
 
 Every step is the one of `couple.step`, with `CavityPressure` among its contributors. Honours the controls `excitation`,
 `torque` (on top of the posture's) and `breath`; without controls the trunk rests. Arms, legs and head ride along.
+
+The rest pose is a balance: the passive wall is stretched by the weight of the viscera behind it. The model has no
+viscera; what they press with at rest is the force that holds every point of wall and diaphragm there, and stays as it
+is, in size and direction (`viscera`).
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from dataclasses import fields
 import numpy as np
 
 from vitruvian.anatomy.trunk import Trunk
-from vitruvian.array_cache import cached_arrays
 from vitruvian.breath import at_rest
 from vitruvian.control import HANGING, Controls, Posture, honoured, pose, trunk_coordinates
 from vitruvian.couple import Book, CavityPressure, CavityScratch, Contributor, JointTorques, TorsoState
@@ -28,8 +31,7 @@ from vitruvian.systems.torso_measures import torso_measures
 from vitruvian.world import Camera
 
 Array = np.ndarray
-SETTLE, SETTLE_STEP = 2.5, 5e-3  # [s] after which dome and wall are at rest, and the steps to there
-TORSO_ACCOUNTS: tuple[str, ...] = (*ACCOUNTS, "cavity", "elements", "belly", "lungs")
+TORSO_ACCOUNTS: tuple[str, ...] = (*ACCOUNTS, "cavity", "elements", "belly", "lungs", "viscera")
 SPEED = 200.0  # [m/s] no point of the belly moves faster
 
 
@@ -63,8 +65,7 @@ class TorsoSystem(BodySystem):
         self.carried = poses[1] @ np.linalg.inv(poses[0])  # of the pelvis, from the default pose
         self.honours = ("excitation", "torque", "breath")
         self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
-        self.posture = Posture.of(body, self.q0, self._rest_torque())
-        self._settled: dict[str, Array] | None = None
+        self.posture = Posture.of(body, self.q0, self._balance())
         self.layers = [*self.layers, *(torso_layers(trunk, self, skin) if layers is None else layers)]
 
     def _work(self) -> Measure:
@@ -75,10 +76,6 @@ class TorsoSystem(BodySystem):
 
     def start(self, rng: np.random.Generator) -> TorsoState:
         state = self._resting()
-        kept = self.settled
-        state.q, state.v = kept["q"].copy(), np.zeros_like(state.v)
-        state.breath.x, state.breath.air = kept["x"].copy(), kept["air"].copy()
-        state.breath.belly = kept["belly"].copy()
         if self.books:
             state.book = Book.open(self.accounts)
         return state
@@ -88,32 +85,13 @@ class TorsoSystem(BodySystem):
         values = {f.name: getattr(plain, f.name) for f in fields(plain)}
         return TorsoState(**values, breath=at_rest(self.trunk.cavities, self.trunk.lungs, self.carried))
 
-    @property
-    def settled(self) -> dict[str, Array]:
-        """Where everything comes to rest without muscles: q, x, air, belly; found once and kept."""
-        if self._settled is None:
-            c = self.trunk.cavities
-            given = (c.rest, c.laws.table, c.leans.stiffness, c.carried.share, c.bulk, repr(self.trunk.lungs), self.q0,
-                     self.posture.rest, self.body.muscles.table, self.body.skeleton.forces.stiffness)  # fmt: skip
-            self._settled = cached_arrays("torso-rest", __name__, given, self._settle)
-        return self._settled
-
-    def _settle(self) -> dict[str, Array]:
+    def _balance(self) -> Array:
+        """Torques on coordinates that are free [N m], (n_v,), and `viscera`, which hold the rest pose."""
         state = self._resting()
-        for _ in range(int(SETTLE / SETTLE_STEP)):
-            self.advance(state, 0.0, SETTLE_STEP, None, ())
-        lungs, b = self.trunk.lungs, state.breath
-        b.air = np.array([b.air[0], b.air[1], 0.0, 0.0])
-        assert abs(b.pressure) < 50.0, f"the trunk has not come to rest: {b.pressure:.0f} Pa in the lungs of {lungs}"
-        return {"q": state.q, "x": b.x, "air": b.air, "belly": b.belly}
-
-    def _rest_torque(self) -> Array:
-        """What balances the rest pose [N m], on coordinates that are free, (n_v,)."""
-        state = self._resting()
-        system = self.stepper.assemble(
-            state.q, state.v, state.activation, 1e-4, (CavityPressure(self.scratch, state.breath),)
-        )
+        cavity = CavityPressure(self.scratch, state.breath)
+        system = self.stepper.assemble(state.q, state.v, state.activation, 1e-4, (cavity,))
         system.resolver = None
+        self.viscera = -cavity.on_points  # on the belly's points, the tendon last [N], (p + 1, 3)
         return np.where(self.stepper.held, 0.0, -system.force)
 
     # --- step
@@ -140,7 +118,7 @@ class TorsoSystem(BodySystem):
         self, state: TorsoState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
     ) -> None:
         torque = self.posture.torques(state.q, state.v, np.zeros(2)) if torque is None else torque
-        cavity = CavityPressure(self.scratch, state.breath, push=self.push if self._settled is not None else None)
+        cavity = CavityPressure(self.scratch, state.breath, load=self.viscera, push=self.push)
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, (cavity, *others), torque=torque,
             book=state.book if self.books else None, fibre=state.fibre,

@@ -62,8 +62,8 @@ class SkinMarkers:
         )  # fmt: skip
         self._main = skin.bones[skin.influence[at, 0]]
         self._lining, self._spread = Lining(trunk, skin), Spread(Lining(trunk, skin).rest, self.rest)
-        kept = torso.settled
-        self._before = self._lining.beyond(bone_poses(trunk.body.skeleton, kept["q"]), kept["x"])
+        first = torso.start(np.random.default_rng(0))
+        self._before = self._lining.beyond(bone_poses(trunk.body.skeleton, first.q), first.breath.x)
 
     @property
     def skin(self) -> BoundSkin:

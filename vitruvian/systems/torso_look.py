@@ -67,7 +67,7 @@ def torso_layers(trunk: Trunk, system: Any, skin: bool) -> list[Layer]:
 
 
 class TrunkSkin:
-    """A skin on the bones that goes along with ribs and belly where it lies on them, from the settled pose on."""
+    """A skin on the bones that goes along with ribs and belly where it lies on them, from the rest pose on."""
 
     def __init__(self, trunk: Trunk, system: Any, triangles: int = TRIANGLES):
         body = trunk.body
@@ -75,8 +75,8 @@ class TrunkSkin:
         self.lining = Lining(trunk, self.bound)
         self.spread = Spread(self.lining.rest, self.bound.rest)
         self._main = self.bound.bones[self.bound.influence[:, 0]]
-        kept = system.settled
-        self.before = self.lining.beyond(bone_poses(body.skeleton, kept["q"]), kept["x"])
+        first = system.start(np.random.default_rng(0))
+        self.before = self.lining.beyond(bone_poses(body.skeleton, first.q), first.breath.x)
 
     def positions(self, poses: Array, x: Array) -> Array:
         """Vertices [m], with bones at poses and the belly's points at x."""

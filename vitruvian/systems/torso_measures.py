@@ -36,8 +36,7 @@ def torso_measures(trunk: Trunk) -> list[Measure]:
     def gas(now: Now) -> float:
         """What the lungs hold against what they held and breathed in, of what they hold."""
         b = now.state.breath
-        first = now.system.settled["air"]
-        return float((b.air[0] - first[0] - ATMOSPHERE * (b.air[3] - first[3])) / b.air[0])
+        return float((b.air[0] - ATMOSPHERE * (lungs.rest_volume + b.air[3])) / b.air[0])
 
     return [
         Measure(Signal("lung_volume", "l", "volume of the lungs"), lambda now: 1e3 * now.state.breath.volume),

@@ -24,6 +24,7 @@ class Run(NamedTuple):
     pressure: Array  # in them [Pa]
     flow: Array  # into them [l/min]
     belly: Array  # volume error of the belly, (n,)
+    squeeze: Array  # pressure in the belly beyond that at rest [Pa]
     gas: Array  # gas not accounted for, of what there is, (n,)
     ribs: Array  # right ribs 2 to 10, front ends up [rad], (n, 9)
     energy: Array  # of bones and belly: kinetic, weight, springs [J], (n,)
@@ -31,21 +32,22 @@ class Run(NamedTuple):
     accounts: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
-def trunk() -> Trunk:
-    return breathing_human()
+@lru_cache(maxsize=3)
+def trunk(columns: int = 48) -> Trunk:
+    return breathing_human(columns=columns)
 
 
-@lru_cache(maxsize=2)
-def system(books: bool = False) -> TorsoSystem:
-    return TorsoSystem(trunk(), skin=False, drawn=False, layers=(), books=books)
+@lru_cache(maxsize=4)
+def system(books: bool = False, columns: int = 48) -> TorsoSystem:
+    return TorsoSystem(trunk(columns), skin=False, drawn=False, layers=(), books=books)
 
 
 @lru_cache(maxsize=32)
-def play(name: str, seconds: float, step: float, books: bool = False) -> Run:
+def play(name: str, seconds: float, step: float, books: bool = False, columns: int = 48) -> Run:
     """The behaviour `name` for `seconds`, in steps of `step` [s]."""
-    torso = system(books)
-    world = World(torso, Behave(trunk(), load_behaviour(name)), frame_rate=1.0 / step)
+    torso = system(books, columns)
+    cavities = torso.trunk.cavities
+    world = World(torso, Behave(torso.trunk, load_behaviour(name)), frame_rate=1.0 / step)
     world.start()
     ribs = next(m for m in torso.measures if m.signal.name == "rib_turn")
     rows: list[tuple] = []
@@ -55,16 +57,17 @@ def play(name: str, seconds: float, step: float, books: bool = False) -> Run:
         world.step()
         b = world.state.breath
         gas = (b.air[0] - first[0] - ATMOSPHERE * (b.air[3] - first[3])) / b.air[0]
-        off = b.belly[1] / trunk().cavities.belly_volume - 1.0
-        kinetic = 0.5 * float(trunk().cavities.mass @ (b.v**2).sum(axis=1))
-        rows.append((world.time, 1e3 * b.volume, b.pressure, 6e4 * b.flow, off, gas, kinetic))
+        off = b.belly[1] / cavities.belly_volume - 1.0
+        kinetic = 0.5 * float(cavities.mass @ (b.v**2).sum(axis=1))
+        rows.append((world.time, 1e3 * b.volume, b.pressure, 6e4 * b.flow, off, b.belly[0], gas, kinetic))
         turns.append(_turns(torso, world.state, ribs))
         work.append([world.state.book.work[a] for a in torso.accounts] if books else [])
     table = np.array(rows)
-    time, volume, pressure, flow, belly, gas, kinetic = table.T
+    time, volume, pressure, flow, belly, squeeze, gas, kinetic = table.T
     return Run(
-        time, volume, pressure, flow, belly, gas, np.array(turns), kinetic, np.array(work), tuple(torso.accounts)
-    )
+        time, volume, pressure, flow, belly, squeeze, gas, np.array(turns), kinetic, np.array(work),
+        tuple(torso.accounts),
+    )  # fmt: skip
 
 
 def _turns(torso: TorsoSystem, state: object, ribs: object) -> Array:

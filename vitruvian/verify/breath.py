@@ -14,11 +14,13 @@ from vitruvian.verify._breath_capture import (
 )
 from vitruvian.verify._breath_trunk import (
     a_calm_breath_is_half_a_litre,
+    a_calm_breath_presses_on_the_belly,
     a_cough_blows_like_a_human_one,
     a_tense_belly_takes_half_of_the_breath,
     airway_does_not_ring,
     deep_and_panting_are_adult,
     elements_cross_at_right_angles,
+    finer_bellies_breathe_alike,
     flow_law_at_its_printed_points,
     gas_is_accounted_for,
     laughter_has_five_calls_a_second,
@@ -35,6 +37,7 @@ from vitruvian.verify._breath_trunk import (
 __all__ = [
     "a_breathing_skin_gains_what_the_lungs_gain",
     "a_calm_breath_is_half_a_litre",
+    "a_calm_breath_presses_on_the_belly",
     "a_cough_blows_like_a_human_one",
     "a_recorded_breath_is_the_trunks",
     "a_standing_body_breathes",
@@ -44,6 +47,7 @@ __all__ = [
     "airway_does_not_ring",
     "deep_and_panting_are_adult",
     "elements_cross_at_right_angles",
+    "finer_bellies_breathe_alike",
     "flesh_grows_by_what_its_lungs_hold",
     "flotation_changes_with_breath",
     "flow_law_at_its_printed_points",

@@ -22,7 +22,7 @@ import numpy as np
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.trunk.intercostals import Strand, strands
-from vitruvian.anatomy.trunk.shape import DOME, FREE, TENDON_OWNER, WALL, Shape, trunk_shape
+from vitruvian.anatomy.trunk.shape import COLUMNS, FREE, TENDON_OWNER, Shape, trunk_shape
 from vitruvian.breath import Carried, Cavities, Leans, Lungs
 from vitruvian.breath.surface import place, volume
 from vitruvian.errors import InputError, unknown_name
@@ -33,12 +33,11 @@ Array = np.ndarray
 WALL_MASS = 8.0  # [kg]
 BULK = 2e6  # κ [Pa]
 PLATE_BONE = "T10"
-RECTUS = np.radians(31.0)  # columns in front whose lines are the rectus
+RECTUS = np.radians(30.0)  # columns in front whose lines are the rectus
 LEAN = 500.0  # [N/m] of the ribs' lining on a point of the diaphragm
 LEAN_DAMPING = 5.0  # [N s/m]
 SHEET = "sheet"  # tissue across the diaphragm's fibres, passive: without it the fibres slide apart and it bulges
 SHEET_TENSION, SHEET_DAMPING = 5.0, 0.1  # [N] per strain, [N s]
-DIAPHRAGM_LENGTH = 1.05  # rest length over that of the default pose; at 1.0 its passive tension flattens the dome
 PERICARDIUM = (1000.0, 1000.0, 60.0)  # [N/m] holds the tendon to the side, to front and back, and hangs it up
 PERICARDIUM_DAMPING = 50.0  # [N s/m]
 OWN = ("external_intercostal", "internal_intercostal")  # the tables' few strong lines, which the elements replace
@@ -63,14 +62,14 @@ class Trunk:
 
 
 def breathing_human(
-    *, columns: int = 48, elements: str = "hill", bulk: float = BULK, lungs: Lungs | None = None, **options: object
+    *, columns: int = COLUMNS, elements: str = "hill", bulk: float = BULK, lungs: Lungs | None = None, **options: object
 ) -> Trunk:
     """The whole human; columns: points round the belly; elements: force law "hill" or "spring" (DiLorenzo 4.1, whose
     activation is the contraction 1 - r); bulk: κ [Pa]; options: those of `human`."""
     if elements not in LAWS:
         raise unknown_name("elements", elements, LAWS)
-    if columns % 8 or not 16 <= columns <= 128:
-        raise InputError(f"columns must be a multiple of 8 from 16 to 128, got {columns}")
+    if columns % 24 or not 24 <= columns <= 120:
+        raise InputError(f"columns must be a multiple of 24 from 24 to 120, got {columns}")
     if options.get("height") is not None or options.get("mass") is not None:
         raise InputError("the trunk that breathes has the tables' size: leave out height and mass")
     body = human(ribs="ball", **options)  # type: ignore[arg-type]
@@ -154,6 +153,7 @@ def with_ball(trunk: Trunk, position: Array, radius: float, mass: float, stiffne
         np.concatenate([c.carried.share, np.zeros((1, 2))]),
         np.concatenate([c.carried.local, np.zeros((1, 2, 3))]),
     )
+    stiffness = stiffness * trunk.shape.share**2
     more = (wall, np.full(k, n), np.zeros((k, 3)), np.full(k, stiffness), np.full(k, 1e-3 * stiffness),
             np.zeros(k, bool), np.full(k, radius))  # fmt: skip
     leans = Leans(*(np.concatenate([a, b]) for a, b in zip(c.leans, more)))
@@ -181,11 +181,10 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
     owners = [*shape.owners, *(o for _, o in anchors)]
     poses = bone_poses(body.skeleton, body.default_q)
     carried, rest, mass = _carried(body, poses, everything, owners)
-    ends, groups = _elements(shape)
+    ends, groups, shares = _elements(shape)
     names = tuple(dict.fromkeys(groups))
     span = np.linalg.norm(everything[ends[:, 1]] - everything[ends[:, 0]], axis=1)
-    span[np.array([g == "diaphragm" for g in groups])] *= DIAPHRAGM_LENGTH
-    laws = [element(g, float(l), law) for g, l in zip(groups, span)]
+    laws = [element(g, float(l), law).stronger(float(w)) for g, l, w in zip(groups, span, shares)]
     at = np.zeros_like(everything)
     plate = body.skeleton.index(PLATE_BONE)
     place(carried, rest, poses, plate, at)
@@ -197,8 +196,8 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
             np.array(leaning, np.int64),
             np.arange(len(points), len(everything)),
             np.array(ways).reshape(-1, 3),
-            np.array([*[LEAN] * walls, *PERICARDIUM]),
-            np.where(tied, PERICARDIUM_DAMPING, LEAN_DAMPING),
+            np.array([*[LEAN * shape.share**2] * walls, *PERICARDIUM]),
+            np.where(tied, PERICARDIUM_DAMPING, LEAN_DAMPING * shape.share**2),
             tied,
             np.zeros(len(leaning)),
         ),
@@ -228,35 +227,40 @@ def _carried(body: Body, poses: Array, points: Array, owners: list) -> tuple[Car
     return Carried(point, offset, bone, share, local), np.concatenate([points[free], middle[None]]), mass
 
 
-def _elements(shape: Shape) -> tuple[Array, list[str]]:
-    """Vertices of all elements and their groups: rectus, obliques, transversus, diaphragm."""
+def _elements(shape: Shape) -> tuple[Array, list[str], Array]:
+    """Vertices of all elements, their groups (rectus, obliques, transversus, diaphragm) and strengths: a line stands
+    for a strip of muscle, as wide as lines are apart, and half as wide at the rectus' edges."""
     ends: list[tuple[int, int]] = []
     groups: list[str] = []
+    shares: list[float] = []
 
-    def add(group: str, a: int, b: int) -> None:
+    def add(group: str, a: int, b: int, share: float = 1.0) -> None:
         ends.append((int(a), int(b)))
         groups.append(group)
+        shares.append(share * shape.share)
 
     angle, wall, n = shape.angles, shape.wall, shape.columns
-    for m in np.flatnonzero(np.abs(angle) < RECTUS).tolist():
-        for r in range(WALL):
-            add(("upper rectus", "middle rectus", "lower rectus")[min(3 * r // WALL, 2)], wall[r, m], wall[r + 1, m])
-    for m in np.flatnonzero((np.abs(angle) < FREE) & (np.abs(angle) > 1e-9)).tolist():
+    rows, regions = len(wall) - 1, ("upper rectus", "middle rectus", "lower rectus")
+    for m in np.flatnonzero(np.abs(angle) < RECTUS + 1e-9).tolist():
+        edge = 0.5 if abs(angle[m]) > RECTUS - 1e-9 else 1.0
+        for r in range(rows):
+            add(regions[3 * r // rows], wall[r, m], wall[r + 1, m], edge)
+    for m in np.flatnonzero((np.abs(angle) < FREE + 1e-3) & (np.abs(angle) > 1e-9)).tolist():
         front = (m - 1) % n if angle[m] > 0 else (m + 1) % n
-        for r in range(WALL):
+        for r in range(rows):
             add("external oblique", wall[r, m], wall[r + 1, front])  # down and forward
             add("internal oblique", wall[r + 1, m], wall[r, front])  # up and forward
     free = np.abs(angle) < FREE
     for m in range(n):
         if free[m] or free[(m + 1) % n]:
-            for r in range(1, WALL):
+            for r in range(1, rows):
                 add("transversus", wall[r, m], wall[r, (m + 1) % n])
     for m in range(n):
-        for r in range(DOME):
+        for r in range(len(shape.dome) - 1):
             add("diaphragm", shape.dome[r, m], shape.dome[r + 1, m])
             if r:
                 add(SHEET, shape.dome[r, m], shape.dome[r, (m + 1) % n])
-    return np.array(ends, np.int64), groups
+    return np.array(ends, np.int64), groups, np.array(shares)
 
 
 def _leans(shape: Shape, points: Array) -> tuple[list, list[Array], list[int]]:

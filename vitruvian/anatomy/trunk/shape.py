@@ -20,12 +20,13 @@ from vitruvian.anatomy.trunk.cage import RIBS, Line, cartilage_lines, margin, ri
 
 Array = np.ndarray
 INSET = 0.012  # [m] of the chest's lining inside the ribs' axes
-WALL, DOME = 10, 7  # rows of the belly's wall and of the diaphragm
+COLUMNS = 48  # points round the belly, unless asked otherwise; rows grow along, so that fields keep their shape
+WALL, DOME = 10, 8  # rows of the belly's wall and of the diaphragm at that
 TENDON = (0.085, 0.050)  # half axes of the central tendon [m]
 STEEP = 0.65  # 1 for quarter ellipses; less lets the diaphragm run up along the ribs before it turns in
 TENDON_AT = np.array([0.0, -0.062, 1.45])  # its middle at rest
 BULGE = (0.020, 0.008)  # [m] by which the wall stands out half way down, in front and at the side
-FREE = np.radians(115.0)  # of the wall on both sides of the front; the back strip is fixed to the spine
+FREE = np.radians(120.0 - 1e-6)  # of the wall on both sides of the front; the back strip is fixed to the spine
 XIPHOID = np.array([0.0, -0.146, 1.376])  # its tip
 TOP, FLOOR = np.array([0.0, -0.035, 1.625]), np.array([0.0, -0.045, 1.02])
 
@@ -47,6 +48,11 @@ class Shape:
     rings: Array = field(default_factory=lambda: np.zeros((0, 0), int))  # of the chest, from rib 1 down
 
     @property
+    def share(self) -> float:
+        """Of a line's width at the default number of columns, at this one's."""
+        return COLUMNS / self.columns
+
+    @property
     def angles(self) -> Array:
         """Of the columns from the front, to the left, within ± π."""
         turn = 2.0 * np.pi * np.arange(self.columns) / self.columns
@@ -59,7 +65,7 @@ class Shape:
         return np.arange(first, len(self.points))
 
 
-def trunk_shape(columns: int = 48) -> Shape:
+def trunk_shape(columns: int = COLUMNS) -> Shape:
     """Both cavities in the default pose."""
     s = Shape(columns)
     joints = table_landmarks().joints
@@ -159,8 +165,9 @@ def _wall(s: Shape, rim: Array, brim: Array) -> Array:
     bulge = BULGE[0] * (1.0 - side) + BULGE[1] * side
     out = np.stack([np.sin(s.angles), -np.cos(s.angles), np.zeros(s.columns)], axis=1)
     fixed = np.abs(s.angles) > FREE
-    for r in range(1, WALL):
-        u = r / WALL
+    last = WALL * s.columns // COLUMNS
+    for r in range(1, last):
+        u = r / last
         points = (1.0 - u) * above + u * below + (np.where(fixed, 0.0, bulge) * np.sin(np.pi * u))[:, None] * out
         owners: list[Owner] = [((_vertebra(p[2]), 1.0),) if f else () for p, f in zip(points, fixed)]
         rows.append(s.add(points, owners))
@@ -179,12 +186,12 @@ def _dome(s: Shape, rim: Array) -> Array:
     edge = TENDON_AT + np.stack(
         [TENDON[0] * np.sin(s.angles), -TENDON[1] * np.cos(s.angles), np.zeros(s.columns)], axis=1
     )
-    rows = [rim]
-    for r in range(1, DOME + 1):
-        c, up = np.cos(0.5 * np.pi * r / DOME) ** STEEP, np.sin(0.5 * np.pi * r / DOME)
+    rows, last = [rim], DOME * s.columns // COLUMNS
+    for r in range(1, last + 1):
+        c, up = np.cos(0.5 * np.pi * r / last) ** STEEP, np.sin(0.5 * np.pi * r / last)
         points = edge + c * (start - edge)
         points[:, 2] = start[:, 2] + up * (edge[:, 2] - start[:, 2])
-        rows.append(s.add(points, [() if r < DOME else TENDON_OWNER] * s.columns))
+        rows.append(s.add(points, [() if r < last else TENDON_OWNER] * s.columns))
     return np.array(rows)
 
 
