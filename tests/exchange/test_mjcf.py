@@ -5,12 +5,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import arm, human
+from vitruvian.anatomy import arm, human, legs
 from vitruvian.errors import InputError
 from vitruvian.exchange import export_model, write_mjcf
 from vitruvian.exchange.agreement import mjcf_agreement
-from vitruvian.muscle import LinearHill, MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder
+from vitruvian.exchange.mjcf import qpos_from_q, velocity_map
+from vitruvian.exchange.mjcf_riders import riders
+from vitruvian.exchange.peers import mujoco_model
+from vitruvian.exchange.written_cylinders import written_radii
+from vitruvian.muscle import LinearHill, MuscleBuilder, lengths
+from vitruvian.muscle.paths import carrier_poses
+from vitruvian.skeleton import Inertia, SkeletonBuilder, bone_poses, integrate
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
 from vitruvian.spatial import rotation_about, transform
 
@@ -109,3 +114,63 @@ def test_a_free_joint_inside_the_tree_is_refused(tmp_path):
 def test_unknown_geoms_are_refused(left_arm, tmp_path):
     with pytest.raises(InputError, match="geoms must be one of rods, meshes, none"):
         write_mjcf(left_arm, tmp_path / "a.xml", geoms="fur")
+
+
+@pytest.mark.parametrize("part", ["legs", "arm"])
+def test_frames_that_ride_on_bones_stand_where_ours_do(part):
+    """Patella and scapula: bodies tied to the driver's joint, in value within 0.5 mm, and they stay under load."""
+    body = legs() if part == "legs" else arm("left")
+    mujoco, model, data = mujoco_model(body, 0.001)
+    names = [r.carrier.name for r in riders(body)]
+    assert names == (["Pat_l", "Pat_r"] if part == "legs" else ["Sca_l"])
+    ids = [model.body(name).id for name in names]
+    which = [[c.name for c in body.muscles.frames].index(name) for name in names]
+    for q in _within_ranges(body, 6):
+        data.qpos[:] = qpos_from_q(body, q)
+        mujoco.mj_forward(model, data)
+        ours = carrier_poses(body.muscles, bone_poses(body.skeleton, q))[which]
+        assert np.abs(data.xpos[ids] - ours[:, :3, 3]).max() < 5e-4
+        assert np.abs(data.xmat[ids].reshape(-1, 3, 3) - ours[:, :3, :3]).max() < 0.02
+    data.qpos[:] = qpos_from_q(body, body.default_q)
+    data.ctrl[: body.muscles.n_muscles] = 0.1
+    off = []
+    for _ in range(100):
+        mujoco.mj_step(model, data)
+        off.append(np.abs(data.efc_pos[: model.neq]).max())
+    assert max(off) < 0.012  # [rad]: 0.5 mm of the patella
+
+
+def test_velocities_of_riders_follow_their_drivers():
+    body, h = legs(), 1e-6
+    q = _within_ranges(body, 2)[1]
+    v = np.random.default_rng(1).normal(size=body.skeleton.n_v)
+    _, model, _ = mujoco_model(body, 0.001)
+    before, after = (qpos_from_q(body, integrate(body.skeleton, q, s * h * v)) for s in (-1.0, 1.0))
+    rates = np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, rates, 2.0 * h, before, after)
+    assert np.allclose(rates, velocity_map(body, q) @ v, atol=1e-6)
+
+
+def test_cylinders_that_give_way_are_written_smaller():
+    """The quadriceps' cylinder is wider than its end's distance allows: ours gives way, MuJoCo's would not count."""
+    body = legs()
+    radii, own = written_radii(body), body.muscles.wraps.radius
+    mine = body.muscles.wraps.muscle == body.muscles.index("vastus_03_l")
+    share = radii[mine] / own[mine]
+    assert len(share) == 1
+    assert 0.8 < share[0] < 0.95
+    assert (radii <= own).all()
+    _, model, data = mujoco_model(body, 0.001)
+    q = body.default_q.copy()
+    q[body.skeleton.q_slice("Tfp_l")] = np.radians(100.0)
+    data.qpos[:] = qpos_from_q(body, q)
+    mujoco.mj_forward(model, data)
+    ours = lengths(body.muscles, bone_poses(body.skeleton, q))[body.muscles.index("vastus_03_l")]
+    assert abs(float(data.ten_length[model.tendon("vastus_03_l").id]) - ours) < 2e-3
+
+
+def _within_ranges(body, count):
+    s = body.skeleton
+    low, high = (np.where(np.isfinite(x), x, 0.0) for x in (s.forces.low, s.forces.high))
+    moves = np.random.default_rng(0).uniform(0.6 * low, 0.6 * high, (count, s.n_v))
+    return [integrate(s, s.neutral_q(), move) for move in moves]

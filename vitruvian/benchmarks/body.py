@@ -125,7 +125,7 @@ def _mujoco_steps(q: Array, a: Array) -> dict[str, Callable[[], object]]:
     except ImportError:
         return {}
     body = human()
-    qpos = qpos_from_q(body.skeleton, q)
+    qpos = qpos_from_q(body, q)
     runs: dict[str, Callable[[], object]] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "human.xml"

@@ -40,14 +40,14 @@ def mjcf_agreement(body: Body, count: int = 100, seed: int = 0) -> dict[str, flo
     worst = dict.fromkeys(("position", "rotation", "mass_matrix", "tendon_length"), 0.0)
     full = np.zeros((model.nv, model.nv))
     for q in random_poses(body, count, seed):
-        data.qpos[:] = qpos_from_q(skeleton, q)
+        data.qpos[:] = qpos_from_q(body, q)
         mujoco.mj_forward(model, data)
         try:
             mujoco.mj_fullM(model, data, full)
         except TypeError:  # before MuJoCo 4
             mujoco.mj_fullM(model, full, data.qM)
         poses = bone_poses(skeleton, q)
-        to_theirs = velocity_map(skeleton, q)
+        to_theirs = velocity_map(body, q)
         found = {
             "position": np.abs(data.xpos[ids] - poses[:, :3, 3]).max(),
             "rotation": np.abs(data.xmat[ids].reshape(-1, 3, 3) - poses[:, :3, :3]).max(),

@@ -45,7 +45,7 @@ def mjcf_fall(
     """Largest distance [m] of a bone from where it is in MuJoCo, which takes steps of `step` [s]; pose: joint
     coordinates (n_q,) to begin with."""
     mujoco, model, data = mujoco_model(body, step)
-    data.qpos[:] = qpos_from_q(body.skeleton, body.default_q if pose is None else pose)
+    data.qpos[:] = qpos_from_q(body, body.default_q if pose is None else pose)
     on = _excited(body, twitch)
     for k in range(round(seconds / step)):
         data.ctrl[: len(on)] = on * (k * step < TWITCH)

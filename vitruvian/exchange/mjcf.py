@@ -4,7 +4,8 @@ What is exact: the tree, frames, joints, masses and muscle paths, so that bone p
 equal ours (`agreement.mjcf_agreement` measures it). Universal joints become two hinges, planar and cylindrical ones
 hinges and slides; a ball's frame stands at the joint's neutral turn, so that MuJoCo's spring rests where ours does.
 Forces that MuJoCo's joints cannot have are written as actuators behind the muscles (`mjcf_forces`); they need no
-control. `agreement.mjcf_fall` measures how far bones part from ours in a fall.
+control. Frames that muscles ride on are bodies tied to joints (`mjcf_riders`). `falls.mjcf_fall` measures how far
+bones part from ours in a fall.
 
 Helical, elliptic, spline and custom joints do not exist in MuJoCo: an error names the bone, unless they are to be held
 at their neutral position (`hold=True`). MuJoCo's free joint counts in the world frame, its velocity is (linear,
@@ -22,6 +23,7 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.exchange.mjcf_forces import add_ball_springs, add_stops
 from vitruvian.exchange.mjcf_muscles import add_muscles
+from vitruvian.exchange.mjcf_riders import add_riders, riders
 from vitruvian.exchange.parts import (
     com_and_inertia,
     neutral_placement,
@@ -29,7 +31,6 @@ from vitruvian.exchange.parts import (
     numbers,
     placement,
     warn_of_laws,
-    warn_of_riding,
     write_surfaces,
 )
 from vitruvian.skeleton import Skeleton
@@ -54,12 +55,12 @@ def write_mjcf(
     if geoms not in GEOMS:
         raise InputError(f"MJCF: geoms must be one of {', '.join(GEOMS)}, not '{geoms}'")
     warn_of_laws(body, "MJCF", "MuJoCo's muscle")
-    warn_of_riding(body, "MJCF")
     path = Path(path)
     root = _document(body, timestep)
     passive = ET.Element("actuator")
     bodies = _add_bones(root, passive, body, hold)
-    add_muscles(root, body, bodies)
+    ET.SubElement(root, "tendon")
+    add_muscles(root, body, bodies, add_riders(root, body, bodies, timestep))
     _add_bone_springs(root, body, bodies)
     root.find("actuator").extend(passive)  # type: ignore[union-attr]
     if geoms == "rods":
@@ -70,10 +71,14 @@ def write_mjcf(
     path.write_text(ET.tostring(root, encoding="unicode") + "\n", encoding="utf-8")
 
 
-def qpos_from_q(skeleton: Skeleton, q: Array) -> Array:
-    """MuJoCo's `qpos` for our coordinates `q`, shape (n_q,): bodies depth first, the root's pose in the world."""
-    parts = []
-    for i in _depth_first(skeleton):
+def qpos_from_q(body: Body, q: Array) -> Array:
+    """MuJoCo's `qpos` for our coordinates `q`, shape (n_q,): bodies depth first, the root's pose in the world; frames
+    that ride on bones have coordinates of their own there (`mjcf_riders`)."""
+    skeleton, riding, parts = body.skeleton, riders(body), []
+    for i in _depth_first(body):
+        if i >= skeleton.n_bones:
+            parts.append(riding[i - skeleton.n_bones].coordinates(skeleton, q))
+            continue
         part = np.asarray(q[skeleton.q_start[i] : skeleton.q_start[i + 1]], dtype=float)
         if isinstance(skeleton.joints[i], Free):
             part = pose_from_transform(placement(skeleton, i) @ transform_from_pose(part))
@@ -83,11 +88,17 @@ def qpos_from_q(skeleton: Skeleton, q: Array) -> Array:
     return np.concatenate(parts)
 
 
-def velocity_map(skeleton: Skeleton, q: Array) -> Array:
-    """T with MuJoCo's `qvel` = T v at coordinates `q`, shape (n_v, n_v)."""
-    T = np.zeros((skeleton.n_v, skeleton.n_v))
+def velocity_map(body: Body, q: Array) -> Array:
+    """T with MuJoCo's `qvel` = T v at coordinates `q`, shape (MuJoCo's velocities, n_v)."""
+    skeleton, riding = body.skeleton, riders(body)
+    T = np.zeros((skeleton.n_v + sum(len(r.joints) for r in riding), skeleton.n_v))
     row = 0
-    for i in _depth_first(skeleton):
+    for i in _depth_first(body):
+        if i >= skeleton.n_bones:
+            rates = riding[i - skeleton.n_bones].rates(skeleton, q)
+            T[row : row + len(rates)] = rates
+            row += len(rates)
+            continue
         at, n = int(skeleton.v_start[i]), skeleton.joints[i].n_v
         if isinstance(skeleton.joints[i], Free):
             pose = transform_from_pose(q[skeleton.q_start[i] : skeleton.q_start[i + 1]])
@@ -236,10 +247,12 @@ def _add_meshes(root: ET.Element, body: Body, bodies: list[ET.Element], path: Pa
         ET.SubElement(bodies[body.skeleton.index(name)], "geom", type="mesh", mesh=name)
 
 
-def _depth_first(skeleton: Skeleton) -> list[int]:
-    """Bones in MuJoCo's order: each followed by all that hangs from it."""
-    children: list[list[int]] = [[] for _ in range(skeleton.n_bones + 1)]
-    for i, above in enumerate(skeleton.parent):
+def _depth_first(body: Body) -> list[int]:
+    """Bones in MuJoCo's order: each followed by all that hangs from it. Numbers from n_bones on: the riders."""
+    riding = riders(body)
+    n = body.skeleton.n_bones
+    children: list[list[int]] = [[] for _ in range(n + len(riding) + 1)]
+    for i, above in enumerate([*body.skeleton.parent, *(r.base for r in riding)]):
         children[int(above)].append(i)  # -1, the world, is the last entry
     order, waiting = [], children[-1][::-1]
     while waiting:

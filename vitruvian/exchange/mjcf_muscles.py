@@ -15,11 +15,13 @@ Activation follows control with our two time constants.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.exchange.parts import number, numbers, written_points
+from vitruvian.exchange.parts import number, numbers
+from vitruvian.exchange.written_cylinders import written_radii
 from vitruvian.muscle import ActivationDynamics, Cylinder, FibreTendon, LinearHill
 from vitruvian.muscle.fibre import passive_fibre
 from vitruvian.muscle.wrapping import cylinder_frame
@@ -31,20 +33,24 @@ Array = np.ndarray
 CURVE = ("0.45", "1.65")  # shortest and longest fibre [l0] of MuJoCo's curve, nearest to ours
 
 
-def add_muscles(root: ET.Element, body: Body, bodies: list[ET.Element]) -> None:
-    """Sites, tendons and actuators of all muscles; bodies: the element of each bone."""
+def add_muscles(root: ET.Element, body: Body, bodies: list[ET.Element], riding: dict[str, ET.Element]) -> None:
+    """Sites, tendons and actuators of all muscles; bodies: the element of each bone; riding: of each rider."""
     muscles = body.muscles
-    tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
-    dampers = ET.Element("actuator")
-    bone, local = written_points(body)
+    tendons: ET.Element = root.find("tendon")  # type: ignore[assignment]
+    actuators, dampers = ET.SubElement(root, "actuator"), ET.Element("actuator")
+    holder, place = [bodies[b] for b in muscles.bone], muscles.local.copy()
+    radii = iter(written_radii(body).tolist())
+    for k, p in enumerate(muscles.carriers.point):
+        holder[p] = riding[muscles.frames[muscles.carriers.frame[k]].name]
+        place[p] = muscles.carriers.place[k]
     for m, name in enumerate(muscles.names):
         tendon = ET.SubElement(tendons, "spatial", name=name)
-        bends = {c.segment: c for c in muscles.cylinders[m]}
+        bends = {c.segment: replace(c, radius=next(radii)) for c in muscles.cylinders[m]}
         for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
             label = f"{name}.{k}"
-            ET.SubElement(bodies[bone[p]], "site", name=label, pos=numbers(local[p]))
+            ET.SubElement(holder[p], "site", name=label, pos=numbers(place[p]))
             ET.SubElement(tendon, "site", site=label)
-            if k in bends:
+            if k in bends and bends[k].radius > 0.0:
                 _bend(tendon, bodies[body.skeleton.index(bends[k].bone)], f"{label} round", bends[k])
         law = muscles.elements[m]
         if isinstance(law, LinearHill):

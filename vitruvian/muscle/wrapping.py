@@ -346,6 +346,22 @@ def _contact(a, b, R, slips):
 
 
 @nb.njit(cache=True)
+def contact_of(wraps, j, poses, points):
+    """How cylinder j meets its segment: the radius [m] that is left of it, the share of contact that it holds, and how
+    much longer the way round is than straight on [m], 0 where it does not touch."""
+    a, b, i = np.empty(3), np.empty(3), wraps.near[j]
+    T, c, F = poses[wraps.bone[j]], wraps.centre[j], wraps.frame[j]
+    _into(T, c, F, points[i], a)
+    _into(T, c, F, points[i + 1], b)
+    g = _contact(a, b, wraps.radius[j], wraps.slips[j])
+    if g.theta <= 0.0:
+        return g.r, g.hold, 0.0
+    plane, rise = g.t1 + g.r * g.theta + g.t2, b[2] - a[2]
+    straight = np.sqrt((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + rise * rise)
+    return g.r, g.hold, np.sqrt(plane * plane + rise * rise) - straight
+
+
+@nb.njit(cache=True)
 def _drawn(a, b, g, k, x):
     """Point k of ARC of a segment as it runs: on the cylinder as far as that holds it, else on the straight line."""
     f = (k + 1.0) / (ARC + 1.0)

@@ -244,14 +244,19 @@ def a_jumper_flies_a_parabola() -> Finding:
 
 @claim
 def a_jumper_stands_again() -> Finding:
-    """After its jump the body lands, brakes and stands at its first height, within 50 mm, by muscles alone."""
+    """After its jump the body lands, brakes and stands at its first height, within 50 mm, and goes on standing."""
     world: Any = find("jump").build(scene_parameters(find("jump"), "draft", {}))
     world.start()
     s = world.simulation.skeleton
     before = centre_of_mass(s, world.state.q)[2]
     world.advance(2.4)
     after = centre_of_mass(s, world.state.q)[2]
-    return Finding.error(1e3 * abs(float(after - before)), 50.0, "mm", f"centre of mass at {after:.3f} m after 2.4 s")
+    world.advance(1.0)  # one that tips is still high at 2.4 s
+    later = centre_of_mass(s, world.state.q)[2]
+    off = max(abs(float(x - before)) for x in (after, later))
+    return Finding.error(
+        1e3 * off, 50.0, "mm", f"centre of mass at {after:.3f} m after 2.4 s, {later:.3f} m after 3.4 s"
+    )
 
 
 @claim

@@ -54,7 +54,9 @@ class Follow:
 class Jump:
     """Follow a motion that jumps. From `pushes` [s] on it pushes off with a given acceleration, until the centre of
     mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles
-    under the capture point, which is all that a body in flight can do. The time of flight is what it is: joints are led
+    under the capture point, which is all that a body in flight can do. While it crouches its centre of mass goes ahead,
+    towards the front of the soles: that alone carries in the end, and a force from there through a centre of mass that
+    stays over the heels throws the body backwards, at take-off and again at landing. The time of flight is what it is: joints are led
     so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from there."""
 
     body: Body
@@ -67,6 +69,7 @@ class Jump:
     heels: float = 1.08  # height of the centre of mass [m] from which only the front of the soles carries
     height: float = 1.16  # at which the soles let go
     back: float = 0.035
+    ahead: float = 0.03  # of the centre of mass before the middle of the soles when it pushes off [m]
     spin_weight: float = 10.0  # a push from the front of the soles alone would set the body spinning
 
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
@@ -80,9 +83,12 @@ class Jump:
             return replace(wish, spin_weight=0.1 * self.spin_weight)
         if "left" not in memory:
             wish = _on_feet(self, time, state, sensed)
+            assert wish.centre is not None
+            lean = (self.back + self.ahead) * min(1.0, time / self.pushes)
+            wish = replace(wish, centre=wish.centre - np.array([0.0, lean, 0.0]))
+            assert wish.centre is not None
             if time < self.pushes:
                 return wish
-            assert wish.centre is not None
             goal = np.array([*wish.centre[:2], sensed.centre[2]])
             velocity = np.array([0.0, 0.0, sensed.velocity[2]])
             if sensed.centre[2] > self.heels:
