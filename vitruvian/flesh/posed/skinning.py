@@ -43,19 +43,20 @@ def velocity_at(twist, x, w, out):
 def carried(flesh, poses, pose):
     """Fill the reference shape x̄ (n_nodes, 3) [m]."""
     for i in range(len(pose)):
-        _carry(flesh, poses, i, pose[i])
+        pose[i, 0], pose[i, 1], pose[i, 2] = _carry(flesh, poses, i)
 
 
-@njit(cache=True, inline="always", fastmath={"contract"})
-def _carry(flesh, frames, i, out):
-    """out = Σ_j w_ij T_j X_ij, T_j any matrices with four columns."""
+@njit(cache=True, fastmath={"contract"})
+def _carry(flesh, frames, i):
+    """Σ_j w_ij T_j X_ij, T_j any matrices with four columns. No views of rows: counting who holds them costs more."""
     a = b = c = 0.0
     for k in range(flesh.carriers[i]):
-        T, p = frames[np.uint32(flesh.carrier[i, k])], flesh.bound[i, k]
-        a += T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3] * p[3]
-        b += T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + T[1, 3] * p[3]
-        c += T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + T[2, 3] * p[3]
-    out[0], out[1], out[2] = a, b, c
+        j = np.uint32(flesh.carrier[i, k])
+        x, y, z, w = flesh.bound[i, k, 0], flesh.bound[i, k, 1], flesh.bound[i, k, 2], flesh.bound[i, k, 3]
+        a += frames[j, 0, 0] * x + frames[j, 0, 1] * y + frames[j, 0, 2] * z + frames[j, 0, 3] * w
+        b += frames[j, 1, 0] * x + frames[j, 1, 1] * y + frames[j, 1, 2] * z + frames[j, 1, 3] * w
+        c += frames[j, 2, 0] * x + frames[j, 2, 1] * y + frames[j, 2, 2] * z + frames[j, 2, 3] * w
+    return a, b, c
 
 
 @njit(cache=True)
@@ -74,18 +75,19 @@ def frame_rates(poses, twists, out):
 def carried_velocities(flesh, rates, speed):
     """Fill x̄' (n_nodes, 3) [m/s] by `frame_rates`."""
     for i in range(len(speed)):
-        _carry(flesh, rates, i, speed[i])
+        speed[i, 0], speed[i, 1], speed[i, 2] = _carry(flesh, rates, i)
 
 
-@njit(cache=True, inline="always", fastmath={"contract"})
+@njit(cache=True, fastmath={"contract"})
 def _load(flesh, i, fx, fy, fz, loads):
     """Add a force [N] on x̄_i to the loads (n_bones, 4, 4): rows of the force times columns of X."""
     for k in range(flesh.carriers[i]):
-        p, o = flesh.bound[i, k], loads[np.uint32(flesh.carrier[i, k])]
+        j = np.uint32(flesh.carrier[i, k])
         for c in range(4):
-            o[0, c] += fx * p[c]
-            o[1, c] += fy * p[c]
-            o[2, c] += fz * p[c]
+            p = flesh.bound[i, k, c]
+            loads[j, 0, c] += fx * p
+            loads[j, 1, c] += fy * p
+            loads[j, 2, c] += fz * p
 
 
 @njit(cache=True)
@@ -104,31 +106,24 @@ def add_loads(poses, loads, wrenches):
 @njit(cache=True)
 def add_pose_damping(flesh, poses, twists, rate, x, u, pose, force, wrenches, direction):
     """Add pose-based damping at `rate` c [1/s]; `direction` (n_nodes, 3) keeps the dampers' directions, else zeros."""
+    direction[:] = 0.0
     if rate == 0.0:
-        direction[:] = 0.0
         return
-    rates, loads, speed = np.empty_like(poses), np.zeros_like(poses), np.empty(3)
+    rates, loads = np.empty_like(poses), np.zeros_like(poses)
     frame_rates(poses, twists, rates)
     for i in range(len(x)):
-        d = direction[i]
-        d[0] = d[1] = d[2] = 0.0
-        if flesh.bone[i] >= 0:
-            continue
         dx, dy, dz = pose[i, 0] - x[i, 0], pose[i, 1] - x[i, 1], pose[i, 2] - x[i, 2]
         far = dx * dx + dy * dy + dz * dz
-        if far < NEAR:
-            continue
-        scale = 1.0 / np.sqrt(far)
-        dx, dy, dz = dx * scale, dy * scale, dz * scale
-        d[0], d[1], d[2] = dx, dy, dz
-        _carry(flesh, rates, i, speed)
-        along = (speed[0] - u[i, 0]) * dx + (speed[1] - u[i, 1]) * dy + (speed[2] - u[i, 2]) * dz
-        f = rate * flesh.mass[i] * along
-        dx, dy, dz = f * dx, f * dy, f * dz
-        force[i, 0] += dx
-        force[i, 1] += dy
-        force[i, 2] += dz
-        _load(flesh, i, -dx, -dy, -dz, loads)
+        if flesh.bone[i] < 0 and far >= NEAR:
+            scale = 1.0 / np.sqrt(far)
+            dx, dy, dz = dx * scale, dy * scale, dz * scale
+            direction[i, 0], direction[i, 1], direction[i, 2] = dx, dy, dz
+            a, b, c = _carry(flesh, rates, i)
+            f = rate * flesh.mass[i] * ((a - u[i, 0]) * dx + (b - u[i, 1]) * dy + (c - u[i, 2]) * dz)
+            force[i, 0] += f * dx
+            force[i, 1] += f * dy
+            force[i, 2] += f * dz
+            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
     add_loads(poses, loads, wrenches)
 
 
@@ -137,18 +132,15 @@ def damped_product(flesh, poses, twists, damp, direction, p, out, wrenches):
     """Add what the dampers' slopes make of velocities p (n_nodes, 3) and twists to out and, as reactions, wrenches.
 
     damp: rate times the step."""
-    rates, loads, speed = np.empty_like(poses), np.zeros_like(poses), np.empty(3)
+    rates, loads = np.empty_like(poses), np.zeros_like(poses)
     frame_rates(poses, twists, rates)
     for i in range(len(p)):
-        e0, e1, e2 = direction[i, 0], direction[i, 1], direction[i, 2]
-        if flesh.bone[i] >= 0 or (e0 == 0.0 and e1 == 0.0 and e2 == 0.0):
-            continue
-        _carry(flesh, rates, i, speed)
-        along = (p[i, 0] - speed[0]) * e0 + (p[i, 1] - speed[1]) * e1 + (p[i, 2] - speed[2]) * e2
-        f = damp * flesh.mass[i] * along
-        e0, e1, e2 = f * e0, f * e1, f * e2
-        out[i, 0] += e0
-        out[i, 1] += e1
-        out[i, 2] += e2
-        _load(flesh, i, -e0, -e1, -e2, loads)
+        dx, dy, dz = direction[i, 0], direction[i, 1], direction[i, 2]
+        if dx != 0.0 or dy != 0.0 or dz != 0.0:
+            a, b, c = _carry(flesh, rates, i)
+            f = damp * flesh.mass[i] * ((p[i, 0] - a) * dx + (p[i, 1] - b) * dy + (p[i, 2] - c) * dz)
+            out[i, 0] += f * dx
+            out[i, 1] += f * dy
+            out[i, 2] += f * dz
+            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
     add_loads(poses, loads, wrenches)
