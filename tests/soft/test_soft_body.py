@@ -7,8 +7,9 @@ from scipy.spatial.transform import Rotation
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.couple.soft_explicit import Damping, subtract_product
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh.posed.forces import LEAST, elastic_energy, elastic_forces, polar
+from vitruvian.flesh.posed.forces import LEAST, A, elastic_energy, elastic_forces, polar, scratch
 from vitruvian.flesh.posed.ground import Ground
+from vitruvian.flesh.posed.model import CHUNK
 from vitruvian.flesh.posed.skinning import add_pose_damping
 from vitruvian.flesh.posed.stiffness import add_elastic
 from vitruvian.flesh.rotation import rotation_of
@@ -29,10 +30,12 @@ def shaken(who, size, seed):
 def test_rotations_are_those_of_the_singular_values():
     rng = np.random.default_rng(0)
     matrices = np.concatenate([rng.normal(size=(300, 3, 3)), np.eye(3)[None], 0.2 * np.diag([1.0, 2.0, -0.5])[None]])
-    w = np.zeros((18, len(matrices)))
-    w[:9] = matrices.reshape(-1, 9).T
-    polar(w, 0, 9, len(matrices))
-    found = w[9:].T.reshape(-1, 3, 3)
+    found, w = np.empty_like(matrices), scratch()
+    for first in range(0, len(matrices), CHUNK):
+        some = matrices[first : first + CHUNK]
+        w[A : A + 9, : len(some)] = some.reshape(-1, 9).T
+        polar(w.reshape(-1))
+        found[first : first + CHUNK] = w[A : A + 9, : len(some)].T.reshape(-1, 3, 3)
     true = np.array([rotation_of(m) for m in matrices])
     s = np.linalg.svd(matrices, compute_uv=False)
     clear = s[:, 1] + np.sign(np.linalg.det(matrices)) * s[:, 2] > 0.2 * s[:, 0]  # elsewhere two rotations are as good

@@ -74,7 +74,7 @@ class SoftBody:
         n, m = len(flesh.mass), skeleton.n_bones
         self.room = Room(
             np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((m, 6)), np.zeros(8),
-            np.zeros((len(flesh.column), 3, 3)),
+            np.zeros((len(flesh.column), 3, 3)), np.zeros(len(flesh.skin_area), np.int64),
         )  # fmt: skip
         self.still = np.zeros((m, 6))
 

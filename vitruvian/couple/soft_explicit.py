@@ -50,6 +50,7 @@ class Room(NamedTuple):
     wrench: Array  # (n_bones, 6)
     total: Array  # wrench of the ground on all (6), slip times load, load
     matrix: Array  # (n_places, 3, 3)
+    near: Array  # points of the skin that touch the ground (n_skin,)
 
 
 @njit(cache=True)
@@ -77,7 +78,7 @@ def explicit_step(flesh, bones, ground, damping, room, q, v, x, u, anchor, targe
         flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, room.force, room.wrench, room.direction
     )
     if ground.present:
-        add_ground(flesh, ground, x, u, anchor, room.force, room.total)
+        add_ground(flesh, ground, x, u, anchor, room.near, room.force, room.total)
     drag = damping.node + damping.mass
     for i in range(len(x)):
         b, f = flesh.bone[i], room.force[i]

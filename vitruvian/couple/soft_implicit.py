@@ -27,12 +27,13 @@ from vitruvian.couple.soft_bones import (
 )
 from vitruvian.couple.soft_explicit import subtract_product
 from vitruvian.flesh.posed.forces import elastic_forces
-from vitruvian.flesh.posed.ground import TOUCHING, add_point, move_anchor, point_force, skin_point
+from vitruvian.flesh.posed.ground import add_point, move_anchor, point_force, skin_point, under_ground
 from vitruvian.flesh.posed.skinning import (
-    add_carried_force,
     add_pose_damping,
     carried,
-    carried_velocity,
+    carried_velocities,
+    damped_product,
+    frame_rates,
     place_fixed,
     velocity_at,
 )
@@ -87,8 +88,10 @@ def implicit_step(
     add_pose_damping(
         flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, force, room.wrench, room.direction
     )
+    touching = 0
     if ground.present:
-        _add_contact(flesh, ground, x, u, anchor, h, force, matrix, room.total)
+        touching = under_ground(flesh, ground.height, x, anchor, False, room.near)
+        _add_contact(flesh, ground, x, u, anchor, room.near[:touching], h, force, matrix)
     drag = damping.node + damping.mass
     for i in range(n):
         if flesh.bone[i] < 0:
@@ -113,7 +116,7 @@ def implicit_step(
     q[:] = moved
     _fix(flesh, bones, dv, x, du)
     if ground.present:
-        _contact_impulse(flesh, ground, x, u, du, anchor, h, gained, room.total)
+        _contact_impulse(flesh, ground, x, u, du, anchor, room.near[:touching], h, gained, room.total)
     for i in range(n):
         if flesh.bone[i] < 0:
             for a in range(3):
@@ -143,7 +146,7 @@ def implicit_step(
             velocity_at(twist, x[i], 1.0, change)
             u[i] += change
     if ground.present:
-        _move_anchors(flesh, ground, x, u, anchor, room.total)
+        _move_anchors(flesh, ground, x, u, anchor, room.near, room.total)
     return iterations
 
 
@@ -166,8 +169,9 @@ def settle_fixed(flesh, bones, q, v, x, u):
 def carry_velocities(flesh, bones, q, v, u):
     """All nodes as fast as the pose carries them."""
     locate(bones, q, v)
-    for i in range(len(u)):
-        carried_velocity(flesh, bones.poses, bones.moving, i, u[i])
+    rates = np.empty_like(bones.poses)
+    frame_rates(bones.poses, bones.moving, rates)
+    carried_velocities(flesh, rates, u)
 
 
 @njit(cache=True)
@@ -189,21 +193,16 @@ def add_flesh_momentum(flesh, x, u, out, inertia):
 @njit(cache=True)
 def _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
     """Whether the ground pushes skin point s: its place y, velocity w and the force `found` (4,)."""
-    z = 0.0
-    for j in range(4):
-        z += flesh.skin_weights[s, j] * x[flesh.skin_nodes[s, j], 2]
-    if z >= ground.height:
-        return False
     skin_point(flesh, s, x, y)
     skin_point(flesh, s, u, w)
     return point_force(ground, flesh.skin_area[s], y, w, anchor[s], found) > 0.0
 
 
 @njit(cache=True)
-def _add_contact(flesh, ground, x, u, anchor, h, force, matrix, total):
+def _add_contact(flesh, ground, x, u, anchor, near, h, force, matrix):
     """Ground forces at the prediction and their slopes in the matrix: springs h², dampers h, sliding its secant."""
     y, w, found, away = np.empty(3), np.empty(3), np.empty(4), np.zeros(8)
-    for s in range(len(anchor)):
+    for s in near:
         if not _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
             continue
         area = flesh.skin_area[s]
@@ -229,10 +228,10 @@ def contact_slopes(ground, area, w, found, h):
 
 
 @njit(cache=True)
-def _contact_impulse(flesh, ground, x, u, du, anchor, h, gained, total):
+def _contact_impulse(flesh, ground, x, u, du, anchor, near, h, gained, total):
     """What the ground really did in the step, its slopes included, into `gained` and the wrench `total` [N]."""
     y, w, dw, found = np.empty(3), np.empty(3), np.empty(3), np.empty(4)
-    for s in range(len(anchor)):
+    for s in near:
         if not _meets_ground(flesh, ground, s, x, u, anchor, y, w, found):
             continue
         area = flesh.skin_area[s]
@@ -249,15 +248,10 @@ def _contact_impulse(flesh, ground, x, u, du, anchor, h, gained, total):
 
 
 @njit(cache=True)
-def _move_anchors(flesh, ground, x, u, anchor, total):
+def _move_anchors(flesh, ground, x, u, anchor, near, total):
     y, w, found = np.empty(3), np.empty(3), np.empty(4)
-    for s in range(len(anchor)):
-        z = 0.0
-        for j in range(4):
-            z += flesh.skin_weights[s, j] * x[flesh.skin_nodes[s, j], 2]
-        if z >= ground.height:
-            anchor[s, TOUCHING] = 0.0
-            continue
+    for n in range(under_ground(flesh, ground.height, x, anchor, True, near)):
+        s = near[n]
         skin_point(flesh, s, x, y)
         skin_point(flesh, s, u, w)
         normal = point_force(ground, flesh.skin_area[s], y, w, anchor[s], found)
@@ -305,19 +299,7 @@ def _apply(flesh, bones, mass, matrix, damp, x, direction, p, pv, out, outv, wre
             c += m[2, 0] * w[0] + m[2, 1] * w[1] + m[2, 2] * w[2]
         out[i, 0], out[i, 1], out[i, 2] = a, b, c
     if damp > 0.0:
-        speed = np.empty(3)
-        for i in range(len(x)):
-            if flesh.bone[i] >= 0:
-                continue
-            e = direction[i]
-            if e[0] == 0.0 and e[1] == 0.0 and e[2] == 0.0:
-                continue
-            carried_velocity(flesh, bones.poses, twists, i, speed)
-            along = (p[i, 0] - speed[0]) * e[0] + (p[i, 1] - speed[1]) * e[1] + (p[i, 2] - speed[2]) * e[2]
-            f = damp * flesh.mass[i] * along
-            for a in range(3):
-                out[i, a] += f * e[a]
-            add_carried_force(flesh, bones.poses, i, -f * e[0], -f * e[1], -f * e[2], wrench)
+        damped_product(flesh, bones.poses, twists, damp, direction, p, out, wrench)
     _gather_fixed(flesh, x, out, wrench)
     outv[:] = mass @ pv
     project(bones, wrench, outv)

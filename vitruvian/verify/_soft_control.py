@@ -14,7 +14,7 @@ from vitruvian.control.search.inverse import torques
 from vitruvian.control.search.playing import found_file
 from vitruvian.control.search.policy import PADDED, Policy, first_policy, learn, stays_up
 from vitruvian.exchange import read_trial
-from vitruvian.flesh.posed.forces import CHUNK, LEAST, P, shape_rotations
+from vitruvian.flesh.posed.forces import LEAST, P, scratch, shape_rotations
 from vitruvian.measured.retarget import retargeted
 from vitruvian.scenes._soft import HARD, cycle_for
 from vitruvian.verify.book import Finding, claim, worst
@@ -36,13 +36,13 @@ def reference_shapes_do_not_fold() -> Finding:
     """Least volume of an element's reference shape in the poses of a captured run, of that at rest."""
     body = soft_body(_mascot())
     motion = retargeted(read_trial("run"), _mascot(), loop=True)
-    w, least = np.empty((40, CHUNK)), np.inf
+    w, least = scratch(), np.inf
     plain: list[float] = []
     for q in motion.q[::8]:
         pose = body.carried(q)
         plain.append(float(_mascot().tetrahedra.folded(pose)))
-        for first in range(0, body.flesh.corners.shape[1], CHUNK):
-            count = shape_rotations(body.flesh, pose, pose, first, w)
+        for block in range(len(body.flesh.corners)):
+            count = shape_rotations(body.flesh, pose, pose, block, w)
             least = min(least, float(np.linalg.det(w[P : P + 9, :count].T.reshape(-1, 3, 3)).min()))
     return Finding.within(least, LEAST - 1e-9, 1.0, "", f"{worst(plain):.0f} folded by skinning alone")
 

@@ -12,6 +12,7 @@ as in Yin & al. 2007 (SIMBICON) and Liu & al. 2012; of K only entries that a per
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -120,6 +121,32 @@ def mirrored(skeleton: Skeleton, q: Array) -> Array:
         if len(own) == 7:
             own[0] *= -1.0
         out[a] = own
+    return out
+
+
+def evened(reference: Reference) -> Reference:
+    """A motion half way between itself and its mirror image: the same on both sides at every instant."""
+    s, q = reference.skeleton, np.empty_like(reference.q)
+    middle = np.array([reference.q[:, 0].mean(), *[0.0] * (s.n_q - 1)])
+    for k, one in enumerate(reference.q):
+        own = one - middle
+        other = mirrored(s, own)
+        q[k] = integrate(s, own, difference(s, own, other), 0.5)
+        q[k, :3] = 0.5 * (own[:3] + other[:3])
+    return replace(reference, q=q)
+
+
+def even_turns(skeleton: Skeleton, turns: Array) -> Array:
+    """Turns (n_v,) with the right side's a mirror image of the left's, those of the middle about x alone."""
+    out = turns.copy()
+    for k, name in enumerate(skeleton.names):
+        a, b = skeleton.v_start[k : k + 2]
+        if name.endswith("_r"):
+            left = skeleton.v_start[skeleton.index(name[:-1] + "l")]
+            out[a:b] = turns[left : left + b - a]
+            out[a + 1 : b] *= -1.0
+        elif not name.endswith("_l"):
+            out[a + 1 : b] = 0.0
     return out
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.search.actors import Actor, RigidActor, Stand
+from vitruvian.control.search.cycle import even_turns
 from vitruvian.control.search.reference import Reference
 from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton, difference
@@ -44,6 +45,7 @@ class Trying:
     spread: float = 1.6
     time_scaling: float = 0.0  # half range of the factor on a window's time
     fallen: float = 25.0  # cost of the best sample at which it is given up
+    even: bool = False  # both sides are turned alike, for motions that are the same on both
     seed: int = 0
 
 
@@ -157,6 +159,8 @@ class _Job:
         offset, factor = self.ranges * rng.uniform(-1.0, 1.0, len(self.ranges)), rng.uniform(-1.0, 1.0)
         if i < self.trying.kept:
             return self.base[w], float(self.paces[w])
+        if self.trying.even:
+            offset = even_turns(self.reference.skeleton, offset)
         return self.base[w] + offset, float(self.paces[w]) * (1.0 + self.trying.time_scaling * factor)
 
     def __call__(self, batch: tuple[Array, int, list[int]]) -> list[tuple[float, Array]]:

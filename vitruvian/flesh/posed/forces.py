@@ -14,7 +14,11 @@ The rotation of the polar decomposition A = R S comes without iterating on matri
     R = ((I1² - I2) A + I1 cof A - A Aᵀ A) / (I1 I2 - I3)
 
 by Cayley and Hamilton, with I2 = (I1² - |A|²)/2, I3 = det A. Inverted elements get the rotation with the smallest
-singular value negative. Elements are taken in chunks whose loops the compiler turns into vector instructions.
+singular value negative. I1 is found by Newton's method from √3 |A| downwards, as many steps as the slowest element of
+a block needs.
+
+Elements are taken in blocks of `CHUNK`. A block's numbers lie in rows of a flat scratch at distances that the compiler
+knows, so that it sees that no loop writes what a later turn of it reads, and turns the loops into vector instructions.
 
 In creases skinning may fold a reference shape. One with less than `LEAST` of its volume is led towards its rotation
 until it has that: F_p ← (1 - s) F_p + s polar(F_p), det F_p = LEAST.
@@ -25,168 +29,294 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-CHUNK = 64
+from vitruvian.flesh.posed.model import CHUNK
+
 LEAST = 0.2  # of an element's volume: no reference shape has less
-NEWTON = 10  # steps down from √3 |A|; enough but for elements on the verge of two rotations, which lose digits
-F, P, A, R, SCALARS = 0, 9, 18, 27, 36  # rows of a chunk's scratch: F (later P), F_p (later G), F F_pᵀ, Q
+SURE, MOST = 4, 10  # Newton steps that all elements take, and how many more at most
+NEAR = 1e-9  # a step so small, of I1, is the last: the next would be in the rounding
+F, P, A = 0, 9, 18  # rows of a block's scratch: F (later V P), F_p (later G), F F_pᵀ (later Q)
+EDGES, SLOPES, SCALARS, ROWS = 27, 45, 54, 59  # edges of shape and reference (later forces); inverse rest edges
+NORM, DET, REST, ROOT, CHANGE = (SCALARS + k for k in range(5))  # |A|², det A, the quartic's last term, I1
+FAST = {"contract"}  # a product and a sum in one instruction
 
 
-@njit(cache=True, error_model="numpy")
-def shape_rotations(flesh, x, pose, first, w):
-    """Fill F, G = Q F_p and Q of the elements from `first` on into the scratch w (40, CHUNK); returns how many."""
-    count = min(CHUNK, flesh.corners.shape[1] - first)
-    c, s = flesh.corners, flesh.slopes
-    for k in range(count):
-        e = first + k
-        i0, i1, i2, i3 = c[0, e], c[1, e], c[2, e], c[3, e]
+def scratch() -> np.ndarray:
+    """Room for a block, (ROWS, CHUNK)."""
+    return np.zeros((ROWS, CHUNK))
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def shape_rotations(flesh, x, pose, block, w):
+    """Fill F, G = Q F_p and Q of a block of elements into the scratch w (ROWS, CHUNK); returns how many are real."""
+    f = w.reshape(-1)
+    _edges(flesh.corners[block].reshape(-1), x, pose, f)
+    s = flesh.slopes[block].reshape(-1)
+    for k in range(9 * CHUNK):
+        f[SLOPES * CHUNK + k] = s[k]
+    _gradients(f)
+    if _least_volume(f) < LEAST:
+        _unfold(f)
+    _product(f)
+    polar(f)
+    _turned(f)
+    return min(CHUNK, len(flesh.place) - block * CHUNK)
+
+
+@njit(cache=True)
+def _edges(corners, x, pose, f):
+    for k in range(CHUNK):
+        i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
+        l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
         for a in range(3):
-            p0, p1, p2 = x[i1, a] - x[i0, a], x[i2, a] - x[i0, a], x[i3, a] - x[i0, a]
-            r0, r1, r2 = pose[i1, a] - pose[i0, a], pose[i2, a] - pose[i0, a], pose[i3, a] - pose[i0, a]
-            for b in range(3):
-                w[F + 3 * a + b, k] = p0 * s[b, e] + p1 * s[3 + b, e] + p2 * s[6 + b, e]
-                w[P + 3 * a + b, k] = r0 * s[b, e] + r1 * s[3 + b, e] + r2 * s[6 + b, e]
-    unfold(w, count)
-    for a in range(3):
-        for b in range(3):
-            for k in range(count):
-                w[A + 3 * a + b, k] = (
-                    w[F + 3 * a, k] * w[P + 3 * b, k]
-                    + w[F + 3 * a + 1, k] * w[P + 3 * b + 1, k]
-                    + w[F + 3 * a + 2, k] * w[P + 3 * b + 2, k]
-                )
-    polar(w, A, R, count)
-    for b in range(3):
-        for k in range(count):  # G = Q F_p in place of F_p
-            g0, g1, g2 = w[P + b, k], w[P + 3 + b, k], w[P + 6 + b, k]
-            w[P + b, k] = w[R, k] * g0 + w[R + 1, k] * g1 + w[R + 2, k] * g2
-            w[P + 3 + b, k] = w[R + 3, k] * g0 + w[R + 4, k] * g1 + w[R + 5, k] * g2
-            w[P + 6 + b, k] = w[R + 6, k] * g0 + w[R + 7, k] * g1 + w[R + 8, k] * g2
-    return count
+            at = (EDGES + a) * CHUNK + k
+            o, r = x[i, a], pose[i, a]
+            f[at], f[at + 3 * CHUNK], f[at + 6 * CHUNK] = x[j, a] - o, x[l, a] - o, x[m, a] - o
+            f[at + 9 * CHUNK] = pose[j, a] - r
+            f[at + 12 * CHUNK] = pose[l, a] - r
+            f[at + 15 * CHUNK] = pose[m, a] - r
+
+
+@njit(cache=True, fastmath=FAST)
+def _gradients(f):
+    for k in range(CHUNK):
+        s = SLOPES * CHUNK + k
+        s0, s1, s2 = f[s], f[s + CHUNK], f[s + 2 * CHUNK]
+        s3, s4, s5 = f[s + 3 * CHUNK], f[s + 4 * CHUNK], f[s + 5 * CHUNK]
+        s6, s7, s8 = f[s + 6 * CHUNK], f[s + 7 * CHUNK], f[s + 8 * CHUNK]
+        for a in range(3):
+            at, to = (EDGES + a) * CHUNK + k, (F + 3 * a) * CHUNK + k
+            p0, p1, p2 = f[at], f[at + 3 * CHUNK], f[at + 6 * CHUNK]
+            f[to] = p0 * s0 + p1 * s3 + p2 * s6
+            f[to + CHUNK] = p0 * s1 + p1 * s4 + p2 * s7
+            f[to + 2 * CHUNK] = p0 * s2 + p1 * s5 + p2 * s8
+            p0, p1, p2 = f[at + 9 * CHUNK], f[at + 12 * CHUNK], f[at + 15 * CHUNK]
+            to = (P + 3 * a) * CHUNK + k
+            f[to] = p0 * s0 + p1 * s3 + p2 * s6
+            f[to + CHUNK] = p0 * s1 + p1 * s4 + p2 * s7
+            f[to + 2 * CHUNK] = p0 * s2 + p1 * s5 + p2 * s8
+
+
+@njit(cache=True, fastmath=FAST)
+def _least_volume(f):
+    """Smallest det F_p of the block; each in row DET."""
+    for k in range(CHUNK):
+        p = P * CHUNK + k
+        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
+        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
+        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        f[DET * CHUNK + k] = a * (e * j - g * i) + b * (g * h - d * j) + c * (d * i - e * h)
+    least = f[DET * CHUNK]
+    for k in range(CHUNK):
+        least = min(least, f[DET * CHUNK + k])
+    return least
 
 
 @njit(cache=True, error_model="numpy")
-def unfold(w, count):
-    """Reference shapes F_p of a chunk with `LEAST` of their volume or more, in place."""
-    for k in range(count):
-        w[SCALARS, k] = (
-            w[P, k] * (w[P + 4, k] * w[P + 8, k] - w[P + 5, k] * w[P + 7, k])
-            + w[P + 1, k] * (w[P + 5, k] * w[P + 6, k] - w[P + 3, k] * w[P + 8, k])
-            + w[P + 2, k] * (w[P + 3, k] * w[P + 7, k] - w[P + 4, k] * w[P + 6, k])
-        )
-    for k in range(count):
-        if w[SCALARS, k] < LEAST:
-            one = np.empty((18, 1))
-            for j in range(9):
-                one[j, 0] = w[P + j, k]
-            polar(one, 0, 9, 1)
-            trace = size = 0.0  # of the symmetric factor: I1, |F_p|²
-            for j in range(9):
-                trace += one[j, 0] * one[9 + j, 0]
-                size += one[j, 0] * one[j, 0]
-            second, third = 0.5 * (trace * trace - size), w[SCALARS, k]
-            low, high = 0.0, 1.0
-            for _ in range(40):
-                s = 0.5 * (low + high)
-                r = 1.0 - s
-                if r * r * r * third + r * r * s * second + r * s * s * trace + s * s * s < LEAST:
-                    low = s
-                else:
-                    high = s
-            for j in range(9):
-                w[P + j, k] = (1.0 - high) * one[j, 0] + high * one[9 + j, 0]
+def _unfold(f):
+    """Reference shapes F_p of a block with `LEAST` of their volume or more, in place."""
+    own, turns = np.empty(9), np.zeros(ROWS * CHUNK)
+    for k in range(CHUNK):  # all are turned at once: it is rarely one alone
+        for j in range(9):
+            turns[(A + j) * CHUNK + k] = f[(P + j) * CHUNK + k]
+    polar(turns)
+    for k in range(CHUNK):
+        third = f[DET * CHUNK + k]
+        if third >= LEAST:
+            continue
+        trace = size = 0.0  # of the symmetric factor: I1, |F_p|²
+        for j in range(9):
+            own[j] = f[(P + j) * CHUNK + k]
+            trace += own[j] * turns[(A + j) * CHUNK + k]
+            size += own[j] * own[j]
+        second = 0.5 * (trace * trace - size)
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            s = 0.5 * (low + high)
+            r = 1.0 - s
+            if r * r * r * third + r * r * s * second + r * s * s * trace + s * s * s < LEAST:
+                low = s
+            else:
+                high = s
+        for j in range(9):
+            f[(P + j) * CHUNK + k] = (1.0 - high) * own[j] + high * turns[(A + j) * CHUNK + k]
 
 
-@njit(cache=True, error_model="numpy")
-def polar(w, at, out, count):
-    """Rotations in rows out..out+8 of the matrices in rows at..at+8, column by column."""
-    for k in range(count):
-        a, b, c = w[at, k], w[at + 1, k], w[at + 2, k]
-        d, e, f = w[at + 3, k], w[at + 4, k], w[at + 5, k]
-        g, h, i = w[at + 6, k], w[at + 7, k], w[at + 8, k]
-        ca, cb, cc = e * i - f * h, f * g - d * i, d * h - e * g
-        cd, ce, cf = c * h - b * i, a * i - c * g, b * g - a * h
-        cg, ch, ci = b * f - c * e, c * d - a * f, a * e - b * d
-        n = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
+@njit(cache=True, fastmath=FAST)
+def _product(f):
+    """A = F F_pᵀ."""
+    for k in range(CHUNK):
+        p = P * CHUNK + k
+        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
+        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
+        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        for r in range(3):
+            at, to = (F + 3 * r) * CHUNK + k, (A + 3 * r) * CHUNK + k
+            u, v, w = f[at], f[at + CHUNK], f[at + 2 * CHUNK]
+            f[to] = u * a + v * b + w * c
+            f[to + CHUNK] = u * d + v * e + w * g
+            f[to + 2 * CHUNK] = u * h + v * i + w * j
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def polar(f):
+    """The rotations of the matrices in rows A of a block's flat scratch, in their place."""
+    _first_roots(f)
+    for _ in range(MOST):
+        if _newton(f) <= 0.0:
+            break
+    _rotations(f)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _first_roots(f):
+    for k in range(CHUNK):
+        p = A * CHUNK + k
+        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
+        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
+        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        ca, cb, cc = e * j - g * i, g * h - d * j, d * i - e * h
+        cd, ce, cf = c * i - b * j, a * j - c * h, b * h - a * i
+        cg, ch, ci = b * g - c * e, c * d - a * g, a * e - b * d
+        n = a * a + b * b + c * c + d * d + e * e + g * g + h * h + i * i + j * j
         m = ca * ca + cb * cb + cc * cc + cd * cd + ce * ce + cf * cf + cg * cg + ch * ch + ci * ci
         det = a * ca + b * cb + c * cc
         z = n * n - 4.0 * m
         l = np.sqrt(3.0 * n)
-        for _ in range(NEWTON):
+        for _ in range(SURE):
             l2 = l * l
             slope = 4.0 * l * (l2 - n) - 8.0 * det
-            value = (l2 - 2.0 * n) * l2 - 8.0 * det * l + z
-            l = l - (value / slope if slope > 1e-300 else 0.0)
+            l = l - ((l2 - 2.0 * n) * l2 - 8.0 * det * l + z) / max(slope, 1e-300)
+        f[NORM * CHUNK + k], f[DET * CHUNK + k], f[REST * CHUNK + k], f[ROOT * CHUNK + k] = n, det, z, l
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _newton(f):
+    """One more step; what is returned is positive while one of them is not yet `NEAR`."""
+    for k in range(CHUNK):
+        n, det, z, l = f[NORM * CHUNK + k], f[DET * CHUNK + k], f[REST * CHUNK + k], f[ROOT * CHUNK + k]
+        l2 = l * l
+        slope = 4.0 * l * (l2 - n) - 8.0 * det
+        change = ((l2 - 2.0 * n) * l2 - 8.0 * det * l + z) / max(slope, 1e-300)
+        f[ROOT * CHUNK + k] = l - change
+        f[CHANGE * CHUNK + k] = change - NEAR * l
+    most = f[CHANGE * CHUNK]
+    for k in range(CHUNK):
+        most = max(most, f[CHANGE * CHUNK + k])
+    return most
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _rotations(f):
+    for k in range(CHUNK):
+        p = A * CHUNK + k
+        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
+        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
+        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        n, det, l = f[NORM * CHUNK + k], f[DET * CHUNK + k], f[ROOT * CHUNK + k]
         i2 = 0.5 * (l * l - n)
-        scale = l * i2 - det
-        scale = 1.0 / scale if scale > 1e-300 else 0.0
-        u = (l * l - i2) * scale
+        scale = 1.0 / max(l * i2 - det, 1e-300)
         v = l * scale
-        # A Aᵀ A by way of the symmetric A Aᵀ
-        s00, s01, s02 = a * a + b * b + c * c, a * d + b * e + c * f, a * g + b * h + c * i
-        s11, s12, s22 = d * d + e * e + f * f, d * g + e * h + f * i, g * g + h * h + i * i
-        w[out, k] = u * a + v * ca - scale * (s00 * a + s01 * d + s02 * g)
-        w[out + 1, k] = u * b + v * cb - scale * (s00 * b + s01 * e + s02 * h)
-        w[out + 2, k] = u * c + v * cc - scale * (s00 * c + s01 * f + s02 * i)
-        w[out + 3, k] = u * d + v * cd - scale * (s01 * a + s11 * d + s12 * g)
-        w[out + 4, k] = u * e + v * ce - scale * (s01 * b + s11 * e + s12 * h)
-        w[out + 5, k] = u * f + v * cf - scale * (s01 * c + s11 * f + s12 * i)
-        w[out + 6, k] = u * g + v * cg - scale * (s02 * a + s12 * d + s22 * g)
-        w[out + 7, k] = u * h + v * ch - scale * (s02 * b + s12 * e + s22 * h)
-        w[out + 8, k] = u * i + v * ci - scale * (s02 * c + s12 * f + s22 * i)
+        u = (l * l - i2) * scale
+        m00, m01 = u - scale * (a * a + b * b + c * c), -scale * (a * d + b * e + c * g)
+        m02, m11 = -scale * (a * h + b * i + c * j), u - scale * (d * d + e * e + g * g)
+        m12, m22 = -scale * (d * h + e * i + g * j), u - scale * (h * h + i * i + j * j)
+        f[p] = m00 * a + m01 * d + m02 * h + v * (e * j - g * i)
+        f[p + CHUNK] = m00 * b + m01 * e + m02 * i + v * (g * h - d * j)
+        f[p + 2 * CHUNK] = m00 * c + m01 * g + m02 * j + v * (d * i - e * h)
+        f[p + 3 * CHUNK] = m01 * a + m11 * d + m12 * h + v * (c * i - b * j)
+        f[p + 4 * CHUNK] = m01 * b + m11 * e + m12 * i + v * (a * j - c * h)
+        f[p + 5 * CHUNK] = m01 * c + m11 * g + m12 * j + v * (b * h - a * i)
+        f[p + 6 * CHUNK] = m02 * a + m12 * d + m22 * h + v * (b * g - c * e)
+        f[p + 7 * CHUNK] = m02 * b + m12 * e + m22 * i + v * (c * d - a * g)
+        f[p + 8 * CHUNK] = m02 * c + m12 * g + m22 * j + v * (a * e - b * d)
+
+
+@njit(cache=True, fastmath=FAST)
+def _turned(f):
+    """G = Q F_p in place of F_p."""
+    for k in range(CHUNK):
+        r, p = A * CHUNK + k, P * CHUNK + k
+        for b in range(3):
+            at = p + b * CHUNK
+            g0, g1, g2 = f[at], f[at + 3 * CHUNK], f[at + 6 * CHUNK]
+            f[at] = f[r] * g0 + f[r + CHUNK] * g1 + f[r + 2 * CHUNK] * g2
+            f[at + 3 * CHUNK] = f[r + 3 * CHUNK] * g0 + f[r + 4 * CHUNK] * g1 + f[r + 5 * CHUNK] * g2
+            f[at + 6 * CHUNK] = f[r + 6 * CHUNK] * g0 + f[r + 7 * CHUNK] * g1 + f[r + 8 * CHUNK] * g2
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def stress(flesh, block, w):
+    """V P in place of F; the energy [J] of each element in row SCALARS."""
+    f = w.reshape(-1)
+    shear, bulk = flesh.shear[block], flesh.bulk[block]
+    for k in range(CHUNK):
+        f[DET * CHUNK + k] = shear[k]
+        f[REST * CHUNK + k] = bulk[k]
+    _stress(f)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _stress(f):
+    for k in range(CHUNK):
+        along = size = far = 0.0  # G:(F - G), |G|², |F - G|²
+        for j in range(9):
+            g = f[(P + j) * CHUNK + k]
+            d = f[(F + j) * CHUNK + k] - g
+            along += d * g
+            size += g * g
+            far += d * d
+        shear, bulk = f[DET * CHUNK + k], f[REST * CHUNK + k] / size
+        f[SCALARS * CHUNK + k] = 0.5 * (shear * far + bulk * along * along)
+        pull = bulk * along
+        for j in range(9):
+            at = (F + j) * CHUNK + k
+            g = f[(P + j) * CHUNK + k]
+            f[at] = shear * (f[at] - g) + pull * g
+
+
+@njit(cache=True, fastmath=FAST)
+def _pulls(f):
+    """Minus the forces on corners 1 to 3 of the elements, the force on corner 0, in rows EDGES + 3 corner + a."""
+    for k in range(CHUNK):
+        s = SLOPES * CHUNK + k
+        s0, s1, s2 = f[s], f[s + CHUNK], f[s + 2 * CHUNK]
+        s3, s4, s5 = f[s + 3 * CHUNK], f[s + 4 * CHUNK], f[s + 5 * CHUNK]
+        s6, s7, s8 = f[s + 6 * CHUNK], f[s + 7 * CHUNK], f[s + 8 * CHUNK]
+        for a in range(3):
+            at, to = (F + 3 * a) * CHUNK + k, (EDGES + a) * CHUNK + k
+            p0, p1, p2 = f[at], f[at + CHUNK], f[at + 2 * CHUNK]
+            f1, f2, f3 = p0 * s0 + p1 * s1 + p2 * s2, p0 * s3 + p1 * s4 + p2 * s5, p0 * s6 + p1 * s7 + p2 * s8
+            f[to], f[to + 3 * CHUNK], f[to + 6 * CHUNK], f[to + 9 * CHUNK] = f1 + f2 + f3, f1, f2, f3
 
 
 @njit(cache=True, error_model="numpy")
 def elastic_forces(flesh, x, pose, force):
     """Add the elastic forces [N] on nodes at x with reference shape `pose` [m] to force (n_nodes, 3)."""
-    w = np.empty((40, CHUNK))
-    c, s = flesh.corners, flesh.slopes
-    for first in range(0, c.shape[1], CHUNK):
-        count = shape_rotations(flesh, x, pose, first, w)
-        stress(flesh, first, count, w)
+    w = np.empty((ROWS, CHUNK))
+    f = w.reshape(-1)
+    for block in range(len(flesh.corners)):
+        count = shape_rotations(flesh, x, pose, block, w)
+        stress(flesh, block, w)
+        _pulls(f)
+        corners = flesh.corners[block].reshape(-1)
         for k in range(count):
-            e = first + k
-            i0, i1, i2, i3 = c[0, e], c[1, e], c[2, e], c[3, e]
+            i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
+            l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
             for a in range(3):
-                p0, p1, p2 = w[F + 3 * a, k], w[F + 3 * a + 1, k], w[F + 3 * a + 2, k]
-                f1 = p0 * s[0, e] + p1 * s[1, e] + p2 * s[2, e]
-                f2 = p0 * s[3, e] + p1 * s[4, e] + p2 * s[5, e]
-                f3 = p0 * s[6, e] + p1 * s[7, e] + p2 * s[8, e]
-                force[i0, a] += f1 + f2 + f3
-                force[i1, a] -= f1
-                force[i2, a] -= f2
-                force[i3, a] -= f3
+                at = (EDGES + a) * CHUNK + k
+                force[i, a] += f[at]
+                force[j, a] -= f[at + 3 * CHUNK]
+                force[l, a] -= f[at + 6 * CHUNK]
+                force[m, a] -= f[at + 9 * CHUNK]
 
 
 @njit(cache=True, error_model="numpy")
-def stress(flesh, first, count, w):
-    """V P in place of F; the energy [J] of each element in row SCALARS."""
-    for k in range(count):
-        w[SCALARS, k] = 0.0
-        w[SCALARS + 1, k] = 0.0
-        w[SCALARS + 2, k] = 0.0
-    for j in range(9):
-        for k in range(count):
-            d, g = w[F + j, k] - w[P + j, k], w[P + j, k]
-            w[F + j, k] = d
-            w[SCALARS, k] += d * d
-            w[SCALARS + 1, k] += d * g
-            w[SCALARS + 2, k] += g * g
-    for k in range(count):
-        shear, bulk = flesh.shear[first + k], flesh.bulk[first + k] / w[SCALARS + 2, k]
-        w[SCALARS, k] = 0.5 * (shear * w[SCALARS, k] + bulk * w[SCALARS + 1, k] ** 2)
-        w[SCALARS + 1, k] *= bulk
-    for j in range(9):
-        for k in range(count):
-            w[F + j, k] = flesh.shear[first + k] * w[F + j, k] + w[SCALARS + 1, k] * w[P + j, k]
-
-
-@njit(cache=True)
 def elastic_energy(flesh, x, pose):
     """Energy [J] of all elements."""
-    w, total = np.empty((40, CHUNK)), 0.0
-    for first in range(0, flesh.corners.shape[1], CHUNK):
-        count = shape_rotations(flesh, x, pose, first, w)
-        stress(flesh, first, count, w)
+    w, total = np.empty((ROWS, CHUNK)), 0.0
+    for block in range(len(flesh.corners)):
+        count = shape_rotations(flesh, x, pose, block, w)
+        stress(flesh, block, w)
         for k in range(count):
             total += w[SCALARS, k]
     return total

@@ -77,16 +77,43 @@ def skin_point(flesh, s, x, out):
 
 
 @njit(cache=True)
-def add_ground(flesh, ground, x, u, anchor, force, total):
-    """Add ground forces to the nodes and move anchors; total: wrench on all (6), slip times load, load."""
-    y, w, found = np.empty(3), np.empty(3), np.empty(4)
-    for s in range(len(anchor)):
-        z = 0.0
-        for k in range(4):
-            z += flesh.skin_weights[s, k] * x[flesh.skin_nodes[s, k], 2]
-        if z >= ground.height:
-            anchor[s, TOUCHING] = 0.0
+def under_ground(flesh, height, x, anchor, release, out):
+    """Fill out (n_skin,) with the points of the skin below `height`, in rising order of elements; returns how many.
+
+    An element whose corners are so high that none of its points can be low is passed over. release: what is not below
+    loses its anchor."""
+    count = 0
+    for e in range(len(flesh.rider_nodes)):
+        low = high = x[np.uint32(flesh.rider_nodes[e, 0]), 2]
+        for k in range(1, 4):
+            z = x[np.uint32(flesh.rider_nodes[e, k]), 2]
+            low, high = min(low, z), max(high, z)
+        first, last = flesh.rider_row[e], flesh.rider_row[e + 1]
+        if low - flesh.rider_out[e] * (high - low) >= height:
+            if release:
+                for n in range(first, last):
+                    anchor[np.uint32(flesh.rider[n]), TOUCHING] = 0.0
             continue
+        for n in range(first, last):
+            s, z = np.uint32(flesh.rider[n]), 0.0
+            for k in range(4):
+                z += flesh.skin_weights[s, k] * x[np.uint32(flesh.skin_nodes[s, k]), 2]
+            if z < height:
+                out[count] = s
+                count += 1
+            elif release:
+                anchor[s, TOUCHING] = 0.0
+    return count
+
+
+@njit(cache=True)
+def add_ground(flesh, ground, x, u, anchor, near, force, total):
+    """Add ground forces to the nodes and move anchors; total: wrench on all (6), slip times load, load.
+
+    near (n_skin,): room for a list."""
+    y, w, found = np.empty(3), np.empty(3), np.empty(4)
+    for n in range(under_ground(flesh, ground.height, x, anchor, True, near)):
+        s = near[n]
         skin_point(flesh, s, x, y)
         skin_point(flesh, s, u, w)
         area = flesh.skin_area[s]

@@ -17,21 +17,22 @@ from vitruvian.flesh.tetrahedra import Tetrahedra
 
 Array = np.ndarray
 INFLUENCES = 6  # bones that carry a node, the strongest; the rest is shared out
+CHUNK = 32  # elements in a block
 
 
 class PosedFlesh(NamedTuple):
     """Built by `posed_flesh`."""
 
-    corners: Array  # of the tetrahedra, shape (4, n)
-    slopes: Array  # inverse of the rest edges, entry (a, b) in row 3a + b [1/m], shape (9, n)
-    shear: Array  # 2 μ V [J], shape (n,)
-    bulk: Array  # 3 λ V [J], shape (n,)
+    corners: Array  # of the tetrahedra in blocks, uint32; the last block is filled up with dead ones, (n_blocks, 4, CHUNK)
+    slopes: Array  # inverse of the rest edges, entry (a, b) in row 3a + b [1/m], shape (n_blocks, 9, CHUNK)
+    shear: Array  # 2 μ V [J], shape (n_blocks, CHUNK)
+    bulk: Array  # 3 λ V [J], shape (n_blocks, CHUNK)
     mass: Array  # of the nodes [kg], those of fixed ones too, shape (n_nodes,)
     bone: Array  # in which a node is fixed, -1 for flesh, shape (n_nodes,)
     local: Array  # of fixed nodes in their bone's frame [m], shape (n_nodes, 3)
-    carrier: Array  # bones that carry each node, shape (n_nodes, INFLUENCES)
-    weight: Array  # of them, shape (n_nodes, INFLUENCES)
-    bound: Array  # weight times the node in that bone's frame [m], shape (n_nodes, INFLUENCES, 3)
+    carriers: Array  # how many bones carry each node, shape (n_nodes,)
+    carrier: Array  # which they are, the strongest first, shape (n_nodes, INFLUENCES)
+    bound: Array  # weight times the node in that bone's frame [m], then the weight, shape (n_nodes, INFLUENCES, 4)
     skin_nodes: Array  # corners that carry each point of the surface that touches, shape (n_skin, 4)
     skin_weights: Array  # shape (n_skin, 4)
     skin_area: Array  # of the surface that each of them stands for [m²], shape (n_skin,)
@@ -40,6 +41,10 @@ class PosedFlesh(NamedTuple):
     diagonal: Array  # place of (i, i), shape (n_nodes,)
     place: Array  # places of an element's 16 pairs of corners, shape (n, 4, 4)
     skin_place: Array  # the same for the element in which a point of the skin rides, shape (n_skin, 4, 4)
+    rider: Array  # points of the skin, one element's after the other's, shape (n_skin,)
+    rider_row: Array  # where in `rider` those of each element with some begin, shape (m + 1,)
+    rider_nodes: Array  # corners of these elements, shape (m, 4)
+    rider_out: Array  # how far their points may be outside, in barycentric coordinates, shape (m,)
 
 
 def posed_flesh(
@@ -72,17 +77,21 @@ def posed_flesh(
     local = np.einsum("nji,nj->ni", turn[held], nodes - at[held])
     row, column, place = _pattern(corners, len(nodes))
     diagonal = np.array([row[i] + np.searchsorted(column[row[i] : row[i + 1]], i) for i in range(len(nodes))])
+    alive = np.arange(-(-len(corners) // CHUNK) * CHUNK) < len(corners)
+    filled = np.where(alive, np.arange(len(alive)), 0)
+    rider, rider_row, riding = _riders(skin.element[:n_skin])
+    outside = np.maximum(-skin.weights[:n_skin], 0.0).sum(axis=1)
     return PosedFlesh(
-        corners=np.ascontiguousarray(corners.T),
-        slopes=np.ascontiguousarray(inverse.reshape(-1, 9).T),
-        shear=2.0 * mu * tetrahedra.volume,
-        bulk=3.0 * lam * tetrahedra.volume,
+        corners=_blocked(corners[filled]).astype(np.uint32),
+        slopes=_blocked(inverse.reshape(-1, 9)[filled]),
+        shear=(2.0 * mu * tetrahedra.volume[filled] * alive).reshape(-1, CHUNK),
+        bulk=(3.0 * lam * tetrahedra.volume[filled] * alive).reshape(-1, CHUNK),
         mass=np.ascontiguousarray(node_mass, float),
         bone=np.ascontiguousarray(fixed, np.int64),
         local=local,
+        carriers=(weight > 0.0).sum(axis=1),
         carrier=np.ascontiguousarray(order),
-        weight=np.ascontiguousarray(weight),
-        bound=np.ascontiguousarray(weight[..., None] * own),
+        bound=np.ascontiguousarray(weight[..., None] * np.concatenate([own, np.ones_like(own[..., :1])], axis=2)),
         skin_nodes=np.ascontiguousarray(skin.nodes[:n_skin]),
         skin_weights=np.ascontiguousarray(skin.weights[:n_skin]),
         skin_area=np.ascontiguousarray(skin_area, float),
@@ -91,7 +100,23 @@ def posed_flesh(
         diagonal=diagonal,
         place=place,
         skin_place=np.ascontiguousarray(place[skin.element[:n_skin]]),
+        rider=rider,
+        rider_row=rider_row,
+        rider_nodes=np.ascontiguousarray(corners[riding]),
+        rider_out=np.maximum.reduceat(outside[rider], rider_row[:-1]),
     )
+
+
+def _blocked(rows: Array) -> Array:
+    """(n_blocks * CHUNK, m) as (n_blocks, m, CHUNK)."""
+    return np.ascontiguousarray(rows.reshape(-1, CHUNK, rows.shape[1]).transpose(0, 2, 1))
+
+
+def _riders(element: Array) -> tuple[Array, Array, Array]:
+    """Points of the skin by element, where each element's begin, and the elements."""
+    order = np.argsort(element, kind="stable")
+    found, first = np.unique(element[order], return_index=True)
+    return order.astype(np.int64), np.append(first, len(order)).astype(np.int64), found
 
 
 def _pattern(corners: Array, n: int) -> tuple[Array, Array, Array]:

@@ -10,9 +10,8 @@ neither linear nor angular momentum is lost. Twists of bones are (angular, linea
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
-
-from vitruvian.flesh.posed.model import INFLUENCES
 
 NEAR = 1e-12  # [m²] squared distance under which a damper has no direction
 
@@ -44,76 +43,104 @@ def velocity_at(twist, x, w, out):
 def carried(flesh, poses, pose):
     """Fill the reference shape x̄ (n_nodes, 3) [m]."""
     for i in range(len(pose)):
-        a = b = c = 0.0
-        for k in range(INFLUENCES):
-            w = flesh.weight[i, k]
-            if w == 0.0:
-                break
-            T, p = poses[flesh.carrier[i, k]], flesh.bound[i, k]
-            a += T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + w * T[0, 3]
-            b += T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + w * T[1, 3]
-            c += T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + w * T[2, 3]
-        pose[i, 0], pose[i, 1], pose[i, 2] = a, b, c
+        pose[i, 0], pose[i, 1], pose[i, 2] = _carry(flesh, poses, i)
 
 
-@njit(cache=True)
-def carried_velocity(flesh, poses, twists, i, out):
-    """out = x̄'_i [m/s]."""
+@njit(cache=True, fastmath={"contract"})
+def _carry(flesh, frames, i):
+    """Σ_j w_ij T_j X_ij, T_j any matrices with four columns. No views of rows: counting who holds them costs more."""
     a = b = c = 0.0
-    for k in range(INFLUENCES):
-        w = flesh.weight[i, k]
-        if w == 0.0:
-            break
-        j = flesh.carrier[i, k]
-        T, p, t = poses[j], flesh.bound[i, k], twists[j]
-        x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + w * T[0, 3]
-        y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + w * T[1, 3]
-        z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + w * T[2, 3]
-        a += t[1] * z - t[2] * y + w * t[3]
-        b += t[2] * x - t[0] * z + w * t[4]
-        c += t[0] * y - t[1] * x + w * t[5]
-    out[0], out[1], out[2] = a, b, c
+    for k in range(flesh.carriers[i]):
+        j = np.uint32(flesh.carrier[i, k])
+        x, y, z, w = flesh.bound[i, k, 0], flesh.bound[i, k, 1], flesh.bound[i, k, 2], flesh.bound[i, k, 3]
+        a += frames[j, 0, 0] * x + frames[j, 0, 1] * y + frames[j, 0, 2] * z + frames[j, 0, 3] * w
+        b += frames[j, 1, 0] * x + frames[j, 1, 1] * y + frames[j, 1, 2] * z + frames[j, 1, 3] * w
+        c += frames[j, 2, 0] * x + frames[j, 2, 1] * y + frames[j, 2, 2] * z + frames[j, 2, 3] * w
+    return a, b, c
 
 
 @njit(cache=True)
-def add_carried_force(flesh, poses, i, fx, fy, fz, wrenches):
-    """Add J_Γᵀ f of a force [N] on x̄_i to the wrenches (n_bones, 6)."""
-    for k in range(INFLUENCES):
-        w = flesh.weight[i, k]
-        if w == 0.0:
-            break
-        j = flesh.carrier[i, k]
-        T, p = poses[j], flesh.bound[i, k]
-        x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + w * T[0, 3]
-        y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + w * T[1, 3]
-        z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + w * T[2, 3]
-        o = wrenches[j]
-        o[0] += y * fz - z * fy
-        o[1] += z * fx - x * fz
-        o[2] += x * fy - y * fx
-        o[3] += w * fx
-        o[4] += w * fy
-        o[5] += w * fz
+def frame_rates(poses, twists, out):
+    """out (n_bones, 4, 4) = the rates of the bones' frames: with them in place of the frames, x̄' is made as x̄ is."""
+    for j in range(len(poses)):
+        T, t, o = poses[j], twists[j], out[j]
+        for c in range(4):
+            w = 1.0 if c == 3 else 0.0
+            o[0, c] = t[1] * T[2, c] - t[2] * T[1, c] + w * t[3]
+            o[1, c] = t[2] * T[0, c] - t[0] * T[2, c] + w * t[4]
+            o[2, c] = t[0] * T[1, c] - t[1] * T[0, c] + w * t[5]
+
+
+@njit(cache=True)
+def carried_velocities(flesh, rates, speed):
+    """Fill x̄' (n_nodes, 3) [m/s] by `frame_rates`."""
+    for i in range(len(speed)):
+        speed[i, 0], speed[i, 1], speed[i, 2] = _carry(flesh, rates, i)
+
+
+@njit(cache=True, fastmath={"contract"})
+def _load(flesh, i, fx, fy, fz, loads):
+    """Add a force [N] on x̄_i to the loads (n_bones, 4, 4): rows of the force times columns of X."""
+    for k in range(flesh.carriers[i]):
+        j = np.uint32(flesh.carrier[i, k])
+        for c in range(4):
+            p = flesh.bound[i, k, c]
+            loads[j, 0, c] += fx * p
+            loads[j, 1, c] += fy * p
+            loads[j, 2, c] += fz * p
+
+
+@njit(cache=True)
+def add_loads(poses, loads, wrenches):
+    """Add J_Γᵀ f of the forces in loads (n_bones, 4, 4) to the wrenches (n_bones, 6)."""
+    for j in range(len(poses)):
+        T, m, o = poses[j], loads[j], wrenches[j]
+        for c in range(4):
+            o[0] += T[1, c] * m[2, c] - T[2, c] * m[1, c]
+            o[1] += T[2, c] * m[0, c] - T[0, c] * m[2, c]
+            o[2] += T[0, c] * m[1, c] - T[1, c] * m[0, c]
+        for a in range(3):
+            o[3 + a] += m[a, 3]
 
 
 @njit(cache=True)
 def add_pose_damping(flesh, poses, twists, rate, x, u, pose, force, wrenches, direction):
     """Add pose-based damping at `rate` c [1/s]; `direction` (n_nodes, 3) keeps the dampers' directions, else zeros."""
+    direction[:] = 0.0
+    if rate == 0.0:
+        return
+    rates, loads = np.empty_like(poses), np.zeros_like(poses)
+    frame_rates(poses, twists, rates)
     for i in range(len(x)):
-        d = direction[i]
-        d[0] = d[1] = d[2] = 0.0
-        if flesh.bone[i] >= 0 or rate == 0.0:
-            continue
         dx, dy, dz = pose[i, 0] - x[i, 0], pose[i, 1] - x[i, 1], pose[i, 2] - x[i, 2]
         far = dx * dx + dy * dy + dz * dz
-        if far < NEAR:
-            continue
-        scale = 1.0 / far**0.5
-        d[0], d[1], d[2] = dx * scale, dy * scale, dz * scale
-        speed = force[i]  # scratch for the moment: put back below
-        fx, fy, fz = speed[0], speed[1], speed[2]
-        carried_velocity(flesh, poses, twists, i, speed)
-        along = (speed[0] - u[i, 0]) * d[0] + (speed[1] - u[i, 1]) * d[1] + (speed[2] - u[i, 2]) * d[2]
-        f = rate * flesh.mass[i] * along
-        force[i, 0], force[i, 1], force[i, 2] = fx + f * d[0], fy + f * d[1], fz + f * d[2]
-        add_carried_force(flesh, poses, i, -f * d[0], -f * d[1], -f * d[2], wrenches)
+        if flesh.bone[i] < 0 and far >= NEAR:
+            scale = 1.0 / np.sqrt(far)
+            dx, dy, dz = dx * scale, dy * scale, dz * scale
+            direction[i, 0], direction[i, 1], direction[i, 2] = dx, dy, dz
+            a, b, c = _carry(flesh, rates, i)
+            f = rate * flesh.mass[i] * ((a - u[i, 0]) * dx + (b - u[i, 1]) * dy + (c - u[i, 2]) * dz)
+            force[i, 0] += f * dx
+            force[i, 1] += f * dy
+            force[i, 2] += f * dz
+            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
+    add_loads(poses, loads, wrenches)
+
+
+@njit(cache=True)
+def damped_product(flesh, poses, twists, damp, direction, p, out, wrenches):
+    """Add what the dampers' slopes make of velocities p (n_nodes, 3) and twists to out and, as reactions, wrenches.
+
+    damp: rate times the step."""
+    rates, loads = np.empty_like(poses), np.zeros_like(poses)
+    frame_rates(poses, twists, rates)
+    for i in range(len(p)):
+        dx, dy, dz = direction[i, 0], direction[i, 1], direction[i, 2]
+        if dx != 0.0 or dy != 0.0 or dz != 0.0:
+            a, b, c = _carry(flesh, rates, i)
+            f = damp * flesh.mass[i] * ((p[i, 0] - a) * dx + (p[i, 1] - b) * dy + (p[i, 2] - c) * dz)
+            out[i, 0] += f * dx
+            out[i, 1] += f * dy
+            out[i, 2] += f * dz
+            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
+    add_loads(poses, loads, wrenches)

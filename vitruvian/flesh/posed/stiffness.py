@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.flesh.posed.forces import CHUNK, F, P, shape_rotations
+from vitruvian.flesh.posed.forces import ROWS, F, P, shape_rotations
+from vitruvian.flesh.posed.model import CHUNK
 
 # rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), stress (9), shear, bulk; 10 blocks of 9
 G, PP, YY, QQ, SS, SHEAR, BULK, BLOCKS = 0, 12, 24, 33, 69, 78, 79, 80
@@ -23,17 +24,17 @@ PAIRS = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3], [2, 2]
 @njit(cache=True, error_model="numpy")
 def add_elastic(flesh, x, pose, scale, force, matrix):
     """Add the elastic forces [N] to force (n_nodes, 3) and `scale` times the stiffness to matrix (n_places, 3, 3)."""
-    w, z = np.empty((40, CHUNK)), np.empty((BLOCKS + 90, CHUNK))
-    c, flat = flesh.corners, matrix.reshape(-1)
-    for first in range(0, c.shape[1], CHUNK):
-        count = shape_rotations(flesh, x, pose, first, w)
-        _prepare(flesh, first, count, w, z)
-        _blocks(count, scale, z)
+    w, z = np.empty((ROWS, CHUNK)), np.empty((BLOCKS + 90, CHUNK))
+    flat = matrix.reshape(-1)
+    for block in range(len(flesh.corners)):
+        count, c = shape_rotations(flesh, x, pose, block, w), flesh.corners[block]
+        _prepare(flesh, block, CHUNK, w, z)
+        _blocks(CHUNK, scale, z)
         for k in range(count):
-            e = first + k
+            e = block * CHUNK + k
             for i in range(4):
                 g0, g1, g2 = z[G + 3 * i, k], z[G + 3 * i + 1, k], z[G + 3 * i + 2, k]
-                n = c[i, e]
+                n = np.uint32(c[i, k])
                 force[n, 0] -= z[SS, k] * g0 + z[SS + 1, k] * g1 + z[SS + 2, k] * g2
                 force[n, 1] -= z[SS + 3, k] * g0 + z[SS + 4, k] * g1 + z[SS + 5, k] * g2
                 force[n, 2] -= z[SS + 6, k] * g0 + z[SS + 7, k] * g1 + z[SS + 8, k] * g2
@@ -50,12 +51,12 @@ def add_elastic(flesh, x, pose, scale, force, matrix):
 
 
 @njit(cache=True, error_model="numpy")
-def _prepare(flesh, first, count, w, z):
+def _prepare(flesh, block, count, w, z):
     """∇N, p, Y⁻¹, Y⁻¹ [p]×, stress and moduli of a chunk."""
-    s = flesh.slopes
+    s, shear, bulk = flesh.slopes[block], flesh.shear[block], flesh.bulk[block]
     for j in range(9):
         for k in range(count):
-            z[G + 3 + j, k] = s[j, first + k]
+            z[G + 3 + j, k] = s[j, k]
     for b in range(3):
         for k in range(count):
             z[G + b, k] = -(z[G + 3 + b, k] + z[G + 6 + b, k] + z[G + 9 + b, k])
@@ -81,8 +82,8 @@ def _prepare(flesh, first, count, w, z):
         z[YY + 6, k], z[YY + 7, k], z[YY + 8, k] = d * c02, d * (y01 * y02 - y00 * y12), d * (y00 * y11 - y01 * y01)
     for k in range(count):
         along = z[BULK, k]
-        z[BULK, k] = flesh.bulk[first + k] / z[SHEAR, k]
-        z[SHEAR, k] = flesh.shear[first + k]
+        z[BULK, k] = bulk[k] / z[SHEAR, k]
+        z[SHEAR, k] = shear[k]
         z[SS, k] = z[BULK, k] * along  # for the moment
     for j in range(8, -1, -1):
         for k in range(count):
