@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vitruvian.control.tasks import Effort, Gathered, Hold, Orient, Program, TaskControl, Untwist
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
+from vitruvian.control.tasks import Align, Effort, Follow, Gathered, Hold, Orient, Program, Smooth, TaskControl, Untwist
+from vitruvian.control.tasks.expect import ExpectedWater
+from vitruvian.control.tasks.smooth import turn_between
 from vitruvian.couple import StillWater
+from vitruvian.couple.response import StepResponse
+from vitruvian.couple.still_water import StillWaterPush
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.systems import SwimmerSystem
 from vitruvian.verify import tasks as book
@@ -115,3 +120,66 @@ def test_gaps_of_capsules_are_those_of_many_points_on_their_axes():
         least = np.linalg.norm(lines[0][:, None] - lines[1][None], axis=2).min()
         assert gap[p] == pytest.approx(least - held.radius[held.pairs[p]].sum(), abs=2e-3)
         assert (points[p, 1] - points[p, 0]) @ normal[p] >= 0.0
+
+
+def seen(seed, speed=0.5):
+    """A controller without tasks, and what it sees of a moving body in still water."""
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [], simulated=False)
+    q, v = moving(seed, speed)
+    state = SwimmerSystem(body, skin, water=StillWater(), q=q, v=v, drawn=False).start(np.random.default_rng(0))
+    return control, control.look(control.start(np.random.default_rng(0)), state, 0.0, 0.01)
+
+
+def test_expected_water_acts_in_a_step_as_the_water_does():
+    body, skin = swimmer()
+    control, now = seen(3)
+    stepper, off, dv = control.balance.stepper, np.zeros(body.muscles.n_muscles), []
+    for water in (StillWaterPush(StillWater(), skin), ExpectedWater(now.water)):
+        dv.append(StepResponse(stepper.assemble(now.q, now.v, off, 1.0 / 96.0, [water]), None).step())
+    assert np.abs(dv[0] - dv[1]).max() < 1e-9 * np.abs(dv[0]).max()
+
+
+def gathered_of(control, now, *tasks, wanted=None, memory=None):
+    n = len(control.joints)
+    asked = np.zeros(0) if wanted is None else wanted
+    gathered = Gathered(now, np.full(n, -9.0), np.full(n, 9.0), np.full(n, 1e-6), np.zeros(n), asked)
+    for task in tasks:
+        task.add(now, gathered, {} if memory is None else memory)
+    return gathered
+
+
+def test_a_smooth_wish_stays_near_the_last_one():
+    control, now = seen(4)
+    wanted = np.random.default_rng(0).standard_normal(len(control.joints))
+    first = gathered_of(control, now, Smooth(), wanted=wanted)
+    assert (first.weight == 1e-6).all()  # the first decision has none before it
+    later = gathered_of(control, now, Smooth(), wanted=wanted, memory={"time": np.array([now.time - 1.0 / 48.0])})
+    assert np.allclose(later.program().solve().x, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("way", [[0.0, 0.0, 1.0], [0.0, -0.25, -1.0], [1.0, 1.0, 0.2]])
+def test_aligned_bones_turn_towards_the_direction(way):
+    control, now = seen(5)
+    chest, way = now.skeleton.index("T6"), np.array(way) / np.linalg.norm(way)
+    x = now.all(gathered_of(control, now, Align(way, weight=1e4)).program().solve().x)
+    spin, long = now.turning(chest) @ x, now.poses[chest, :3, 2]
+    angle = turn_between(now.poses[chest], way)[1]
+    assert np.cross(spin, long) @ way > 0.5 * np.sin(angle) * min(3.0 * angle, 2.5)
+
+
+def test_half_a_turn_has_an_axis():
+    axis, angle = turn_between(np.eye(4), np.array([0.0, 0.0, -1.0]))
+    assert np.allclose(axis, [1.0, 0.0, 0.0])
+    assert angle == pytest.approx(np.pi)
+
+
+def test_who_follows_a_stroke_takes_its_velocities():
+    body, _ = swimmer()
+    control, now = seen(6)
+    motion = StrokeMotion(body, load_stroke("breaststroke"), 0.7)
+    now.q[7:] = motion.sample(0.0)[0][7:]
+    x = gathered_of(control, now, Follow(motion, bones=("Fe",))).program().solve().x
+    legs = np.array([now.skeleton.names[b].startswith("Fe") for b in now.skeleton.dof_bone[control.joints]])
+    assert np.allclose(x[legs], motion.sample(now.ahead)[1][control.joints][legs], atol=1e-3)
+    assert np.allclose(x[~legs], 0.0)

@@ -32,7 +32,7 @@ def control_step() -> Timing:
     now = control.look(own, state, 0.3, dt)
     low, high = control.limits.bounds(now)
     n = len(control.joints)
-    gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n))
+    gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n), own.wanted)
     for task in control.tasks:
         task.add(now, gathered, own.memory.setdefault(task.name, {}))
     program, models = gathered.program(), shipped()

@@ -16,6 +16,7 @@ where Lee leaves the second term out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba as nb
@@ -23,7 +24,7 @@ import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.activation import TorqueMap
-from vitruvian.couple import BodyState, BodyStepper
+from vitruvian.couple import BodyState, BodyStepper, Contributor
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
@@ -95,13 +96,15 @@ class InverseDynamics:
         load: Array | None = None,
         wrench: Array | None = None,
         condense: bool = True,
+        others: Sequence[Contributor] = (),
     ) -> Demand:
         """Torques for `acceleration` [rad/s^2, m/s^2] (n_v,) with load and wrench as sensed (default: as they are).
 
-        condense False leaves out what muscles do through passive bones, as Lee does."""
+        condense False leaves out what muscles do through passive bones, as Lee does. others: what else acts in the
+        step, such as water with its damping."""
         s = self.stepper
         work = s.assemble(
-            state.q, state.v, state.activation, dt, load=state.load if load is None else load, active=False
+            state.q, state.v, state.activation, dt, others, load=state.load if load is None else load, active=False
         )
         force = work.force + s.wrench_forces(state.wrench if wrench is None else wrench)
         A = work.full_matrix()

@@ -15,10 +15,38 @@ from vitruvian.scenes._swim_drive import TOGETHER
 from vitruvian.scenes._tasks import CHEST, PELVIS, controller
 from vitruvian.skeleton import bone_poses
 from vitruvian.skin import BoundSkin
+from vitruvian.systems import Measure
+from vitruvian.world import Recording, Report, Signal
 
 Settings = Mapping[str, Any]
 AIM = np.radians(8.0)  # how well he points at a place before he swims there
 AGAIN = 6.0  # [s] after which he aims anew: arms that move together hardly steer
+
+
+class HandOver:
+    """How stages hand over to each other: what is recorded of it, and how it is judged."""
+
+    @staticmethod
+    def measures() -> list[Measure]:
+        def told(name: str, none: Any) -> Callable[[Any], Any]:
+            return lambda now: none if now.controls is None else now.controls.told.get(name, none)
+
+        return [
+            Measure(Signal("stage", "1", "number of the stage, from 0"), told("stage", 0.0)),
+            Measure(Signal("jump", "1", "largest step of an excitation at a change of stage"), told("jump", 0.0)),
+            Measure(
+                Signal("lurch", "rad/s", "largest change of a joint's velocity in a step", ("at changes", "else")),
+                told("lurch", np.zeros(2)),
+            ),
+        ]
+
+    @staticmethod
+    def report(report: Report, recording: Recording) -> None:
+        lurch = recording.signals["lurch"][-1]
+        report.metrics["jump"] = float(recording.signals["jump"].max())
+        report.metrics["lurch_at_changes"], report.metrics["lurch_else"] = float(lurch[0]), float(lurch[1])
+        report.checks["no excitation jumps by more than a tenth at a change of stage"] = report.metrics["jump"] <= 0.1
+        report.checks["no joint lurches more at a change of stage than at other times"] = bool(lurch[0] <= lurch[1])
 
 
 def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -> Callable[[Any], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from vitruvian.control.tasks import (
     Capsules,
     Effort,
     Hold,
+    Smooth,
     Task,
     TaskControl,
     fit_capsules,
@@ -36,12 +38,18 @@ HELD = 0.5  # [s] for so long
 SOON = 8.0  # [s]
 TOUCH = 0.02  # [m] overlap of capsules that is allowed
 LIMBS = ("Hu", "Ul", "Rad", "Ha", "Fe", "Tfp", "Fo")
+# A draft: who may turn any way needs a large window, so its cells, skin and steps are coarse.
+COARSE: dict[str, Any] = {"cell": 0.09, "nodes": 2, "steps": 1, "triangles": 4000}
 KEPT = ("water", "lungs", "strength", "cell", "steps", "triangles")
 TASK_PARAMETERS: dict[str, Parameter] = {
-    **{name: PARAMETERS[name] for name in KEPT},
+    **{name: replace(PARAMETERS[name], default=COARSE.get(name, PARAMETERS[name].default)) for name in KEPT},
+    "nodes": Parameter(COARSE["nodes"], "to a cell's edge, at which the water sees the body", low=1, high=8),
     "actuation": Parameter("muscles", "what moves the joints", choices=ACTUATIONS),
 }
-TASK_QUALITIES = {name: {k: v for k, v in q.items() if k in KEPT} for name, q in QUALITIES.items()}
+TASK_QUALITIES = {
+    name: {k: v for k, v in {**q, **change}.items() if k in (*KEPT, "nodes")}
+    for (name, q), change in zip(QUALITIES.items(), (COARSE, {"nodes": 3}, {"nodes": 2}))
+}
 
 
 @cache
@@ -56,13 +64,16 @@ def capsules(parameters: Settings) -> Capsules:
 
 
 def room(parameters: Settings, size: tuple[float, float, float] = ROOM, deep: float = DEEP) -> StillWater | Tank:
-    return StillWater() if parameters["water"] == "still" else pool(parameters["cell"], size=size, deep=deep)
+    if parameters["water"] == "still":
+        return StillWater()
+    step = 1.0 / (FRAME * int(parameters["steps"]))
+    return pool(parameters["cell"], size=size, deep=deep, body_detail=int(parameters["nodes"]), largest_substep=step)
 
 
 def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = ()) -> TaskControl:
     """A controller by tasks that keeps parts apart and spares effort, beside what else is wanted."""
     made = TaskControl(body, skin, tasks, simulated=parameters["water"] != "still", actuation=parameters["actuation"])
-    made.tasks += [Effort(made.limits), Apart(capsules(parameters))]
+    made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import InTurn
-from vitruvian.scenes._medley import swim_stage, toward_stages, turn_stage
+from vitruvian.scenes._medley import HandOver, swim_stage, toward_stages, turn_stage
 from vitruvian.scenes._swim import start
 from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone
 from vitruvian.skin import BoundSkin
@@ -39,15 +39,11 @@ def build(parameters: Mapping[str, Any]) -> World:
         return start(body, skin, StrokeMotion(body, load_stroke("crawl"), 0.7), 0.0)[0]
 
     def measures(body: Body) -> list[Measure]:
-        def told(name: str) -> Any:
-            return lambda now: 0.0 if now.controls is None else float(now.controls.told.get(name, 0.0))
-
         def away(now: Any) -> float:
             return float(np.linalg.norm(now.pose("Sku")[:2, 3] - np.array(behind)))
 
         return [
-            Measure(Signal("stage", "1", "number of the stage, from 0"), told("stage")),
-            Measure(Signal("jump", "1", "largest step of an excitation at a change of stage"), told("jump")),
+            *HandOver.measures(),
             Measure(Signal("distance", "m", "from the head to the point"), away),
         ]
 
@@ -60,10 +56,9 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     for k, name in enumerate(STAGES):
         when = time[np.round(stage) == k]
         report.metrics[f"{name.replace(' ', '_')}_s"] = float(when[-1] - when[0]) if len(when) else 0.0
-    report.metrics["jump"] = float(recording.signals["jump"].max())
+    HandOver.report(report, recording)
     report.metrics["distance_m"] = float(recording.signals["distance"].min())
     report.checks["all five stages are swum"] = bool(round(float(stage.max())) >= len(STAGES) - 1)
-    report.checks["no excitation jumps by more than a tenth at a change of stage"] = report.metrics["jump"] <= 0.1
     report.checks["he comes within an arm's length (0.8 m) of the point"] = report.metrics["distance_m"] < 0.8
     return report
 

@@ -20,13 +20,14 @@ take 1 to 5 ms, and a search that is cut short has still come down. Lee 2008, 5.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba as nb
 import numpy as np
 
 from vitruvian.anatomy import Body
-from vitruvian.couple import BodyStepper
+from vitruvian.couple import BodyStepper, Contributor
 from vitruvian.errors import Diverged
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
@@ -74,13 +75,14 @@ class BodyBalance:
         *,
         load: Array | None = None,
         wrench: Array | None = None,
+        others: Sequence[Contributor] = (),
     ) -> tuple[Array, Array]:
         """Activations (n_muscles,), and the torque [N m] (n_rows,) that the coordinates `rows` lack.
 
         activation: of the last step; the search begins there, and their stiffness and damping are expected of the
-        step. acceleration: a* [rad/s^2] (n_rows,)."""
+        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts in the step, such as water with its damping."""
         s, m = self.stepper, self.body.muscles
-        work = s.assemble(q, v, activation, dt, load=load, active=False)
+        work = s.assemble(q, v, activation, dt, others, load=load, active=False)
         force = work.force + (0.0 if wrench is None else s.wrench_forces(wrench))
         k = len(self.rows)
         R, t, G = np.empty((m.n_muscles, k)), np.empty(k), np.empty((k, k))

@@ -25,8 +25,8 @@ class Apart:
 
     capsules: Capsules
     weight: float = 3000.0
-    margin: float = 0.03  # [m]
-    settle: float = 0.1  # τ [s]
+    margin: float = 0.04  # [m]
+    settle: float = 0.15  # τ [s]
     far: float = 0.15  # [m]
     fastest: float = 1.0  # [m/s]
     name: str = "apart"

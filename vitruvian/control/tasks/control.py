@@ -18,7 +18,8 @@ from vitruvian.anatomy import Body
 from vitruvian.control.controls import Controls
 from vitruvian.control.controls import Effort as Shortfall
 from vitruvian.control.inverse import InverseDynamics
-from vitruvian.control.rhythm.balance import BodyBalance
+from vitruvian.control.rhythm.balance import RIBS, BodyBalance
+from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.force import Fit, water_force
 from vitruvian.control.tasks.gather import Gathered, Task
 from vitruvian.control.tasks.limits import Limits
@@ -30,6 +31,9 @@ from vitruvian.skin import BoundSkin
 Array = np.ndarray
 AHEAD = 0.05  # T [s]
 RATE = 48.0  # [1/s] decisions for muscles; torques are decided at every step
+# [s] for which muscles are chosen: they should give the accelerations now. A longer implicit step counts on the damping
+# of the activations before, which the new ones change; light wrists then swing (13,000 rad/s³ rms at 1/48 s, 1,400 here)
+INSTANT = 1.0 / 384.0
 ACTUATIONS = ("torques", "muscles")
 
 
@@ -64,7 +68,8 @@ class TaskControl:
         self.body, self.skin, self.tasks, self.simulated = body, skin, list(tasks), simulated
         self.still, self.actuation, self.ahead = still or StillWater(), actuation, ahead
         self.balance = BodyBalance(body)
-        self.joints = self.balance.rows
+        ribs = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone[self.balance.rows]])
+        self.joints = self.balance.rows[~ribs]  # ribs are asked to stay, and no more
         self.limits = Limits(body, self.joints)
         self.bones = BodyStepper(body.skeleton, body.muscles).bones
         self._links, self._faces = np.asarray(skin.face_bone), skin.faces
@@ -86,17 +91,19 @@ class TaskControl:
         now = self.look(own, state, time, dt)
         x, _ = self.decide(own, now)
         own.wanted = x
-        acceleration = np.zeros(len(now.v))
+        acceleration = -now.v / self.ahead
         acceleration[self.joints] = (x - now.v[self.joints]) / self.ahead
         if self.actuation == "muscles":
+            rows, beat = self.balance.rows, max(dt, 1.0 / RATE)
             a, lack = self.balance.activations(
-                state.q, state.v, state.activation, acceleration[self.joints], dt, load=state.load, wrench=state.wrench
-            )
+                state.q, state.v, state.activation, acceleration[rows], INSTANT, load=state.load, wrench=state.push,
+                others=(ExpectedWater(now.water),),
+            )  # fmt: skip
             worst = int(np.argmax(np.abs(lack)))
-            own.effort = Shortfall(float(np.abs(lack[worst])), int(self.joints[worst]))
-            own.excitation, own.next_decision = a.copy(), time + 1.0 / RATE
+            own.effort = Shortfall(float(np.abs(lack[worst])), int(rows[worst]))
+            own.excitation, own.next_decision = a.copy(), time + beat
             return Controls(excitation=a, effort=replace(own.effort))
-        return self._torques(state, acceleration, dt)
+        return self._torques(state, now, acceleration, dt)
 
     def look(self, own: TaskState, state: Any, time: float, dt: float) -> Now:
         """Body and water as they are; learns from the water's force of the last step."""
@@ -120,13 +127,14 @@ class TaskControl:
         """Velocities of the driven joints (n,), and what was asked."""
         low, high = self.limits.bounds(now)
         n = len(self.joints)
-        gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n))
+        gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n), own.wanted)
         for task in self.tasks:
             task.add(now, gathered, own.memory.setdefault(task.name, {}))
         return gathered.program().solve().x, gathered
 
-    def _torques(self, state: Any, acceleration: Array, dt: float) -> Controls:
-        demand = self.inverse.demand(state, acceleration, dt, condense=False)
+    def _torques(self, state: Any, now: Now, acceleration: Array, dt: float) -> Controls:
+        water = (ExpectedWater(now.water),)
+        demand = self.inverse.demand(state, acceleration, dt, condense=False, wrench=state.push, others=water)
         asked = demand.torque[self._order]
         given = np.clip(asked, -self.limits.torque, self.limits.torque)
         full = np.zeros(self.body.skeleton.n_v)

@@ -41,6 +41,7 @@ class Gathered:
     high: Array  # (n,)
     weight: Array  # (n,)
     pull: Array  # Σ weight x wanted velocity, (n,)
+    asked: Array  # velocities that the last decision wanted, (n,); empty before the first
     rows: list[Array] = field(default_factory=list)
     targets: list[Array] = field(default_factory=list)
     weights: list[Array] = field(default_factory=list)

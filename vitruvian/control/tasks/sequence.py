@@ -41,6 +41,8 @@ class SequenceState:
     leaving: Array  # those of the stage before, at its end
     jump: float = 0.0  # largest change of an excitation in the first step of a stage
     changes: list[float] = field(default_factory=list)  # [s]
+    v: Array = field(default_factory=lambda: np.zeros(0))  # velocities a step ago
+    lurch: Array = field(default_factory=lambda: np.zeros(2))  # largest change of a joint's in a step: at changes, else
 
 
 class InTurn:
@@ -74,6 +76,15 @@ class InTurn:
         if own.changes and time == own.begun:
             own.jump = max(own.jump, float(np.abs(given - own.last).max()))
         own.last = given.copy()
+        self._watch(own, state, spent)
         controls.excitation = given
-        controls.told = {"stage": own.stage, "jump": own.jump}
+        controls.told = {"stage": own.stage, "jump": own.jump, "lurch": own.lurch.copy()}
         return controls
+
+    def _watch(self, own: SequenceState, state: Any, spent: float) -> None:
+        """Keep the largest change of a joint's velocity in one step: while stages hand over, and at other times."""
+        v = np.asarray(getattr(state, "v", own.v), float)[6:]
+        if len(own.v) == len(v) and len(v):
+            kind = 0 if own.changes and spent <= BLEND else 1
+            own.lurch[kind] = max(own.lurch[kind], float(np.abs(v - own.v).max()))
+        own.v = v.copy()

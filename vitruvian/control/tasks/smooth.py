@@ -1,0 +1,94 @@
+"""Tasks for how a body moves whatever else it wants: along with a stroke, steadily, its long axis along a direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vitruvian.control.computed_muscle import tracking_error
+from vitruvian.control.rhythm import StrokeMotion
+from vitruvian.control.tasks.gather import Gathered
+from vitruvian.control.tasks.now import Now
+
+Array = np.ndarray
+BEAT = 1.0 / 48.0  # [s] between decisions at which a weight counts as it is given
+
+
+@dataclass
+class Smooth:
+    """Wishes change little: weight x (a joint's velocity less what the last decision wanted of it)².
+
+    Without it a wish that is linear in the velocities (`Rotate`) asks for the greatest acceleration one way or the
+    other, and changes its mind at every decision. It is a lag of the wish, not of the joint: rows with a large weight
+    hardly feel it, and it cannot swing, as keeping the accelerations would (their lag beside T makes an oscillator)."""
+
+    weight: float = 0.4
+    name: str = "smooth"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        before = memory.get("time")
+        memory["time"] = np.array([now.time])
+        if before is not None and len(gathered.asked):
+            beat = BEAT / max(now.time - float(before[0]), 1e-6)
+            gathered.prefer(gathered.asked, self.weight * beat)
+
+
+@dataclass
+class Align:
+    """The long axis of bones, towards the head, along a direction (3,) of the world; they may spin about it."""
+
+    direction: Array
+    weight: float = 3.0
+    gain: float = 3.0  # [1/s] of the angle that is left
+    fastest: float = 2.5  # [rad/s]
+    push: float = 0.0  # weight of the water's moment that way, fading out
+    near: float = np.radians(30.0)
+    bones: tuple[str, ...] = ("T6", "Pel")
+    name: str = "align"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        wanted = np.asarray(self.direction, float) / np.linalg.norm(self.direction)
+        for k, bone in enumerate(self.bones):
+            b = now.skeleton.index(bone)
+            axis, angle = turn_between(now.poses[b], wanted)
+            long, J = now.poses[b, :3, 2], now.turning(b)
+            rate = min(self.gain * angle, self.fastest) * axis
+            gathered.want(J - np.outer(long, long @ J), rate, self.weight)
+            share = float(np.clip(angle / self.near - 0.5, 0.0, 1.0))
+            if k == 0 and self.push and share:
+                gathered.push(-axis @ now.water.damped(now.centre)[:3], self.push * share)
+
+
+def turn_between(pose: Array, wanted: Array) -> tuple[Array, float]:
+    """Axis (3,) and angle [rad] of the least turn of a bone's long axis into `wanted` (3,); half a turn goes about the
+    bone's own axis from side to side."""
+    long = pose[:3, 2]
+    axis = np.cross(long, wanted)
+    size = float(np.linalg.norm(axis))
+    angle = float(np.arctan2(size, long @ wanted))
+    return (axis / size if size > 0.02 else pose[:3, 0]), angle
+
+
+@dataclass
+class Follow:
+    """Joints go along with a stroke: its velocities a time T ahead, and gain x what is missing of its pose. bones: only
+    those that begin so. The stroke begins when the task is first asked."""
+
+    motion: StrokeMotion
+    weight: float = 1.0
+    gain: float = 8.0  # [1/s]
+    fastest: float = 8.0  # [rad/s]
+    bones: tuple[str, ...] = ()
+    name: str = "follow"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        begun = float(memory.setdefault("begun", np.array([now.time]))[0])
+        q, _, _ = self.motion.sample(now.time - begun)
+        _, v, _ = self.motion.sample(now.time - begun + now.ahead)
+        error = np.empty(len(now.v))
+        tracking_error(now.skeleton.topology, now.q, q, error)
+        wanted = np.clip(v + self.gain * error, -self.fastest, self.fastest)[now.joints]
+        names = [now.skeleton.names[b] for b in now.skeleton.dof_bone[now.joints]]
+        there = np.array([not self.bones or n.startswith(self.bones) for n in names], float)
+        gathered.prefer(wanted, self.weight * there)
