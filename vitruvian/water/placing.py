@@ -13,7 +13,7 @@ import numpy as np
 
 from vitruvian.mesh import Topology, mesh_distance
 from vitruvian.water.boundary import Pieces
-from vitruvian.water.crossings import Lattice, cross_lattice
+from vitruvian.water.crossings import ASIDE, Lattice, cross_lattice
 from vitruvian.water.fractions import open_fractions
 from vitruvian.water.piece_walls import long_faces
 from vitruvian.water.pieces import split_cells
@@ -94,7 +94,7 @@ def _opened(one: Placed, fine: Array, lattice: Lattice, corners: Array) -> Cut:
     open_fractions(fine, detail, (FINE_BAND if detail > 1 else BAND) * h / detail, *made)
     low = np.asarray(one.grid[:3]) + h * one.box[:, 0]
     half = np.full((3, x, y, z), 0.5)
-    pieces = split_cells(lattice, detail, (corners - low) / h, half, *made[:3])
+    pieces = split_cells(lattice, detail, (corners - low) / h - np.array(ASIDE) / detail, half, *made[:3])
     faces, lengths = long_faces(half, *made[:3])
     faces[:, 1:] += one.box[:, 0]
     return Cut(made, pieces.moved(one.box[:, 0]), faces, lengths)
