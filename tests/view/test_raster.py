@@ -171,3 +171,21 @@ def test_empty_drawing_is_the_background_from_top_to_bottom():
     )
     assert (shot == shot[:, :1]).all()
     assert shot[0, 0, 0] < shot[-1, 0, 0]
+
+
+def test_leaving_out_what_turns_away_on_closed_surfaces_changes_nothing(demo):
+    vertices, faces = demo.ball(0.6, 24, 48)
+    mesh = Mesh("ball", "", vertices, faces, "bones", RED, 1.0)
+    inside_out = dataclasses.replace(mesh, faces=faces[:, ::-1])
+    shots = []
+    for one in (mesh, inside_out):
+        drawing = Model(Stage(meshes=(one,))).draw(Frame())
+        assert drawing.solid.closed.all()
+        for closed in (True, False):
+            drawing.solid.closed = np.full(len(faces), closed)
+            setting = Setting(np.zeros(3), 0.6, None, 4, 1)
+            shots.append(draw(drawing, pinhole((0.0, -4.0, 0.3), (0.0, 0.0, 0.0), SIZE), setting))
+    for shot in shots[1:]:
+        np.testing.assert_array_equal(shot, shots[0])
+    half = Mesh("half", "", vertices, faces[: len(faces) // 2], "bones", RED, 1.0)
+    assert not Model(Stage(meshes=(half,))).draw(Frame()).solid.closed.any()

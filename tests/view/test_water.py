@@ -144,6 +144,16 @@ def test_drops_within_a_drawn_sheet_of_spray_are_not_drawn_again():
     assert Model(stage).draw(frame).spheres.centres.tolist() == [[0.5, 0.0, 0.0]]
 
 
+def test_water_that_flies_as_a_sheet_is_drawn_as_foam_not_as_clear_water():
+    from vitruvian.view.drawing import Model
+
+    corners, faces = np.eye(3), np.array([[0, 1, 2]])
+    stage = Stage(surfaces=(Surface("spray surface", None, layer="water", opacity=0.8, colour=(0.2, 0.4, 0.9)),))
+    clear = Model(stage).draw(Frame(surfaces={"spray surface": SurfaceFrame(corners, faces)})).clear
+    assert (clear.finish[:, 3] == 0.0).all()
+    assert clear.colours.min() > 0.8
+
+
 def test_the_pool_has_tiles_and_a_lane_line_that_stand_still_in_the_world():
     def rim(y):
         return Rim(np.array([-2.0, y - 3.0]), np.array([2.0, y + 3.0]), 0.1, ())
