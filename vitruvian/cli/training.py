@@ -50,7 +50,7 @@ def train(
         return
     from vitruvian.control.head import HeadStatics
     from vitruvian.control.head.networks import place
-    from vitruvian.control.head.training import NETWORKS, fit, quality, solve_samples
+    from vitruvian.control.head.training import NETWORKS, fit, fit_torques, quality, solve_samples
 
     if which not in NECKS:
         raise unknown_name("neck", which, (*NECKS, "face", "limbs"))
@@ -62,7 +62,7 @@ def train(
     remark(f"{len(solved.x)} poses solved in {duration(took)}; fitting")
     body = make()
     names = tuple(body.muscles.names[i] for i in HeadStatics(body).muscles)
-    networks = fit(solved, names, hidden=hidden, epochs=epochs, seed=seed)
+    networks = fit_torques(fit(solved, names, hidden=hidden, epochs=epochs, seed=seed), solved, body)
     fitted = perf_counter() - begin - took
     found = quality(networks, solved, body)
     path = place(which) if out is None else out

@@ -2,7 +2,8 @@
 
 The pulse is half a sine at the base of the neck, which does not turn. Reported: acceleration of the head's centre of
 mass without gravity's share, HIC over 15 and 36 ms, and the load between head and neck at the occipital condyles
-(C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij.
+(C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij. The stretch
+reflex is as late as in people (`delay`); tone, set before the blow, acts at once.
 
     vitruvian run crash --view
     vitruvian run crash --set peak=8 --set direction=rear
@@ -111,7 +112,12 @@ def build(parameters: Mapping[str, Any]) -> World:
     systems, controllers = {}, []
     for name, tone in TONES.items():
         system, control = head_system(
-            body, parameters, None, HeadSettings(tone=tone), ride=ride, measures=load_measures()
+            body,
+            parameters,
+            None,
+            HeadSettings(tone=tone, delay=parameters["delay"]),
+            ride=ride,
+            measures=load_measures(),
         )
         systems[name] = system
         controllers.append(control)
@@ -165,6 +171,9 @@ scene = Scene(
     parameters={
         "peak": Parameter(10.0, "largest acceleration of the seat", "g", low=0.0, high=60.0),
         "lasting": Parameter(0.08, "length of the pulse", "s", low=0.005, high=0.2),
+        "delay": Parameter(
+            0.06, "by which the stretch reflex comes late, 0.05 to 0.08 in people", "s", low=0.0, high=0.2
+        ),
         "direction": Parameter("front", "side from which the impact comes", choices=tuple(WAYS)),
         **PARAMETERS,
         "steps": Parameter(1, "steps per frame of 1 ms", low=1, high=20),

@@ -8,6 +8,9 @@ hence strain and strain rate that the muscles shall have; networks (or the solve
 Tone c and reflex gain s are raised while the head is off its goal by more than `calm` and lowered after (4.3.3):
 c' = ± c_max / rise, s likewise between 1 and s_max. In between the body's own reflex closes the loop
 (`Controls.reflex`).
+
+Nerves take time: with a `delay` muscles answer to what was felt that long ago. The loop can then not be part of
+the implicit step: the same law is then given as excitation. Lee's reflex has none.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
+TICK = 1e-3  # [s] between what is remembered of strains, where the reflex is late
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,10 @@ class HeadSettings:
     most_gain: float = 3.0
     calm: float = np.radians(1.0)  # [rad] error below which they sink again
     rise: float = 0.5  # [s] from least to most; sinking takes four times as long
+    delay: float = 0.0  # [s] of the reflex; 0.05 to 0.08 in people
 
     def __post_init__(self) -> None:
-        for name, high in (("tone", 1.0), ("most_tone", 1.0), ("gain", 10.0), ("most_gain", 10.0)):
+        for name, high in (("tone", 1.0), ("most_tone", 1.0), ("gain", 10.0), ("most_gain", 10.0), ("delay", 0.5)):
             value = getattr(self, name)
             if not 0.0 <= value <= high:
                 raise InputError(f"head control: {name} must be between 0 and {high:g}, got {value:g}")
@@ -67,6 +72,9 @@ class HeadState:
     error: float = 0.0  # of the head's orientation at the last decision [rad]
     unreached: float = 0.0  # by how much the goal lies beyond the neck's range [rad]
     asked: Array = field(default_factory=lambda: np.eye(3))  # orientation asked for at the last decision
+    # with a delay: strain and rate [1/s] beyond those wanted, every TICK from now back, shape (ticks, 2, n_muscles)
+    felt: Array = field(default_factory=lambda: np.zeros((0, 2, 0)))
+    sensed: float = -np.inf  # [s] when last
 
 
 class HeadControl:
@@ -99,7 +107,10 @@ class HeadControl:
         n = self.body.muscles.n_muscles
         zero = np.zeros(n)
         c = self.settings
-        return HeadState(zero, zero.copy(), zero.copy(), np.zeros(len(self.chain.reach)), tone=c.tone, gain=c.gain)
+        return HeadState(
+            zero, zero.copy(), zero.copy(), np.zeros(len(self.chain.reach)), tone=c.tone, gain=c.gain,
+            felt=np.zeros((round(c.delay / TICK) if c.feedback else 0, 2, n)),
+        )  # fmt: skip
 
     def act(self, own: HeadState, state: BodyState, time: float, dt: float) -> Controls:
         if time >= own.decided + self.settings.interval - 1e-9:
@@ -108,10 +119,25 @@ class HeadControl:
         if not self.settings.feedback:
             return Controls(excitation=own.feedforward, told=told)
         since = time - own.decided
+        if len(own.felt):
+            return Controls(excitation=self._late(own, state, time, since), told=told)
         reflex = StretchReflex(
             self.statics.muscles, own.feedforward, own.strain, own.rate, since, own.gain, r.k_p, r.k_v, r.most
         )
         return Controls(reflex=reflex, told=told)
+
+    def _late(self, own: HeadState, state: BodyState, time: float, since: float) -> Array:
+        """Activations (n_muscles,) by what was felt a delay ago; before that nothing was."""
+        if time >= own.sensed + TICK - 1e-9:
+            off = self.spindles.strain(state.q) - own.strain - own.rate * since
+            rate = (off - own.felt[0, 0]) / (time - own.sensed) if np.isfinite(own.sensed) else np.zeros(len(off))
+            own.felt[1:] = own.felt[:-1].copy()
+            own.felt[0], own.sensed = (off, rate), time
+        off, rate = own.felt[-1]
+        none, mine = np.zeros(len(off)), self.statics.muscles
+        out = own.feedforward.copy()
+        out[mine] = self.reflex.activation(own.feedforward, off, rate, none, none, own.gain)[mine]
+        return out
 
     def head_now(self, q: Array) -> Array:
         """The head in its base against the default pose, (3, 3)."""

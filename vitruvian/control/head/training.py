@@ -3,6 +3,13 @@
 Poses are drawn evenly from the rotations that the neck reaches (`RANGE`), gravity evenly from all directions; a pose
 that the neck or its muscles cannot hold is left out. Learner: scikit-learn's MLPRegressor (an optional dependency:
 `pip install "vitruvian[train]"`); what it finds is kept as plain arrays (`networks`).
+
+A learner of activations does not know what they do: small errors of many muscles add up to a torque. So the last layer
+of the pose network is then fitted once more (L-BFGS), hidden layers kept, for
+
+    mean |R(q) a − τ|² / mean |τ|² + NEAR mean |a − a_p|² / mean |a_p|²,
+
+R: torques of the muscles at full activation, τ: what the pose needs, a_p: what was solved.
 """
 
 from __future__ import annotations
@@ -25,6 +32,8 @@ RANGE = np.radians([45.0, 30.0, 60.0])  # half axes of the ellipsoid of rotation
 MISSED = np.radians(0.1)  # [rad] a pose further out of the neck's reach is left out
 SHORT = 0.5  # [N m] a pose at which muscles lack more is left out
 CHUNK = 200
+NEAR = 0.1
+FITTED = 6000  # poses at most for the second fit
 HELD_OUT = 0.1
 
 
@@ -119,6 +128,48 @@ def fit(
         return Network(tuple(learner.coefs_), tuple(learner.intercepts_))
 
     return HeadNetworks(trained(samples.x, samples.pose), trained(samples.x[:, :3], samples.tone), muscles)
+
+
+def fit_torques(
+    networks: HeadNetworks, samples: Samples, body: Body, *, most: int = FITTED, iterations: int = 250
+) -> HeadNetworks:
+    """The same networks, the last layer of the pose network fitted to the torques that poses need."""
+    from scipy.optimize import minimize
+
+    n = min(round((1.0 - HELD_OUT) * len(samples.x)), most)
+    R, needed = _torques(samples, body, np.arange(n))
+    net, wanted = networks.pose, samples.pose[:n]
+    y = samples.x[:n]
+    for W, b in zip(net.weights[:-1], net.biases[:-1]):
+        y = np.tanh(y @ W + b)
+    y = np.concatenate([y, np.ones((n, 1))], axis=1)
+    start = np.concatenate([net.weights[-1], net.biases[-1][None]])
+    per_torque, per_pose = 1.0 / np.sum(needed**2), NEAR / np.sum(wanted**2)
+
+    def loss(flat: Array) -> tuple[float, Array]:
+        a = y @ flat.reshape(start.shape)
+        off = np.einsum("nrm,nm->nr", R, np.clip(a, 0.0, 1.0)) - needed
+        back = 2.0 * per_torque * np.einsum("nrm,nr->nm", R, off) * ((a > 0.0) & (a < 1.0))
+        # a muscle that is to stay off may be asked for less than nothing
+        far = np.where((wanted <= 0.0) & (a < 0.0), 0.0, a - wanted)
+        slope = y.T @ (back + 2.0 * per_pose * far)
+        return float(per_torque * np.sum(off**2) + per_pose * np.sum(far**2)), slope.ravel()
+
+    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations})
+    last = found.x.reshape(start.shape)
+    pose = Network((*net.weights[:-1], last[:-1]), (*net.biases[:-1], last[-1]))
+    return HeadNetworks(pose, networks.tone, networks.muscles)
+
+
+def _torques(samples: Samples, body: Body, picked: Array) -> tuple[Array, Array]:
+    """Torques of the neck's muscles at full activation (k, rows, n_muscles) and those needed (k, rows) [N m]."""
+    statics = HeadStatics(body)
+    R, needed = [], []
+    for k in picked:
+        at = statics.balance(statics.chain.placed(body.default_q, samples.angles[k]), samples.x[k, 3:])
+        R.append(at.map.dense()[:, statics.muscles].astype(np.float32))
+        needed.append(at.torque)
+    return np.array(R), np.array(needed)
 
 
 def quality(networks: HeadNetworks, samples: Samples, body: Body, most: int = 300) -> Quality:
