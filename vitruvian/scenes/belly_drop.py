@@ -20,7 +20,7 @@ from vitruvian.systems import Measure, PointsLayer, TorsoSystem
 from vitruvian.systems.torso_look import torso_layers
 from vitruvian.world import Camera, Parameter, Points, Recording, Report, Scene, Signal, World
 
-NAVEL = np.array([0.0, -0.155, 1.19])  # of the wall, default pose [m]
+WHERE = np.array([0.0, -0.155, 1.255])  # the wall is level here with the body lying, default pose [m]
 LIE = exp_so3(np.array([-0.5 * np.pi, 0.0, 0.0]))  # the front turns up
 IRON = (0.35, 0.37, 0.42)
 CAMERAS = (
@@ -33,7 +33,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     trunk = trunk_of()
     body, radius = trunk.body, parameters["radius"]
     fall = parameters["height"] + radius
-    trunk = with_ball(trunk, NAVEL - np.array([0.0, fall, 0.0]), radius, parameters["mass"])
+    trunk = with_ball(trunk, WHERE - np.array([0.0, fall, 0.0]), radius, parameters["mass"])
     q = pose(body, HANGING)
     q[:3] = LIE @ body.default_q[:3] + np.array([0.0, 0.0, 0.15])
     q[3:7] = quaternion_from_rotation(LIE)
