@@ -54,8 +54,8 @@ scene = Scene(
     parameters={
         "contraction": Parameter(1.0, "of the calm breath's activations", low=0.05, high=3.3),
         "period": Parameter(4.0, "of a breath", "s", low=0.4, high=9.0),
-        "columns": Parameter(48, "points round the belly", choices=(24, 48, 72)),
+        "columns": Parameter(24, "points round the belly", choices=(24, 48, 72)),
         "steps": Parameter(2, "steps per frame of 1/50 s (10 ms)", low=1, high=40),
     },
-    qualities={"draft": {}, "standard": {"steps": 4}, "fine": {"steps": 20}},
+    qualities={"draft": {}, "standard": {"columns": 48, "steps": 4}, "fine": {"columns": 48, "steps": 20}},
 )
