@@ -6,7 +6,8 @@ from scipy.optimize import minimize
 
 from vitruvian.anatomy import human
 from vitruvian.control import HANGING, pose
-from vitruvian.control.stance import Follow, Jump, Sensed, StanceControl, posture_weights, soles
+from vitruvian.control.stance import Catch, Follow, Jump, Sensed, StanceControl, posture_weights, soles, soles_of
+from vitruvian.control.stance.soles import FEET
 from vitruvian.control.stance.solve import Columns, compromise, condense, softness, solve_shares
 from vitruvian.couple import BodyStepper
 from vitruvian.skeleton import centre_of_mass
@@ -104,3 +105,41 @@ def test_a_jumper_in_the_air_counts_on_no_ground(standing):
     wish = plan.wish(body.at_rest(q), down, 0.8, memory)
     assert memory["landed"] == 0.8
     assert wish.carrying.all()
+
+
+def test_a_step_is_taken_where_the_capture_point_leaves_the_soles_ahead(standing):
+    body, q = standing
+    s = body.skeleton
+    plan = Catch(body, Still(q, s.n_v), posture_weights(body))
+    points, state = soles(body, q), body.at_rest(q)
+    still, feet = np.zeros_like(points), soles_of(body)
+    centre = centre_of_mass(s, q)
+
+    def sensed(velocity, gap=0.0):
+        return Sensed(centre, np.array([0.0, *velocity]), np.full(len(points), gap), points, still)
+
+    memory = {}
+    for velocity in ((0.0, 0.0), (-0.2, 0.0), (0.9, 0.0)):  # at rest, slowly ahead, back: no step
+        wish = plan.wish(state, sensed(velocity), 0.5, memory)
+        assert wish.swing is None
+        assert wish.planted.all()
+    wish = plan.wish(state, sensed((-0.9, 0.0)), 0.5, memory)
+    foot = feet.foot[FEET[int(memory["foot"])]]
+    assert (wish.swing.led == foot).all()
+    assert not (wish.planted & foot).any()
+    assert not (wish.carrying & foot).any()
+    assert wish.planted[~foot].all()
+    capture = centre[1] - 0.9 / np.sqrt(9.81 / centre[2])
+    assert memory["to y"] < capture  # ahead is -y; by then it will have gone on
+    assert np.abs(memory["to x"] - points[~foot, 0].mean()) >= plan.apart - 1e-9  # feet do not cross
+    middle = plan.wish(state, sensed((-0.9, 0.0), 0.03), 0.5 + 0.5 * plan.swing, memory).swing
+    assert middle.place[foot, 2].min() == pytest.approx(plan.lift, rel=0.1)
+    h = 1e-5
+    ways = [plan._led(foot, np.zeros(2), np.array([0.1, -0.3]), 0.4 + x) for x in (-h, 0.0, h)]
+    rate = (ways[2].place - ways[0].place) / (2.0 * h * plan.swing)
+    bend = (ways[2].rate - ways[0].rate) / (2.0 * h * plan.swing)
+    assert ways[1].rate[foot] == pytest.approx(rate[foot], abs=1e-6)
+    assert ways[1].bend[foot] == pytest.approx(bend[foot], abs=1e-4)
+    down = plan.wish(state, sensed((-0.3, 0.0)), 0.5 + 0.9 * plan.swing, memory)
+    assert "foot" not in memory
+    assert down.planted.all()

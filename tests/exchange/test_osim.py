@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import arm, human
+from vitruvian.anatomy import arm, human, legs
 from vitruvian.errors import InputError
 from vitruvian.exchange import write_osim
 from vitruvian.exchange.agreement import osim_agreement, random_poses
 from vitruvian.exchange.osim_coordinates import coordinate_names, coordinate_values, moment_arm_map
-from vitruvian.muscle import LinearHill, MuscleBuilder
-from vitruvian.skeleton import Inertia, SkeletonBuilder, difference, integrate
+from vitruvian.exchange.peers import opensim_model
+from vitruvian.muscle import LinearHill, MuscleBuilder, moment_arms
+from vitruvian.skeleton import Inertia, SkeletonBuilder, difference, integrate, world_twists
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
 from vitruvian.spatial import rotation_about, transform
 
@@ -92,3 +93,23 @@ def test_path_actuators_load_too(tmp_path):
     model = opensim.Model(str(tmp_path / "arm.osim"))
     model.initSystem()
     assert model.getActuators().getSize() == body.muscles.n_muscles
+
+
+def test_the_quadriceps_rides_on_the_patella_in_opensim():
+    """Lengths and moment arms at the knee with a point that moves with its angle."""
+    pytest.importorskip("opensim")
+    body = legs()
+    s, knee = body.skeleton, body.skeleton.v_slice("Tfp_l").start
+    _, model, state = opensim_model(body)
+    for angle in (0.0, 60.0, 100.0):
+        q = body.default_q.copy()
+        q[s.q_slice("Tfp_l")] = np.radians(angle)
+        coordinate = model.getCoordinateSet().get("Tfp_l_angle")
+        coordinate.setValue(state, np.radians(angle))
+        model.realizePosition(state)
+        length, arms = moment_arms(body.muscles, *world_twists(s, q))
+        for name in ("rectus_femoris_01_l", "vastus_01_l", "vastus_03_l"):
+            m = body.muscles.index(name)
+            assert model.getMuscles().get(name).getLength(state) == pytest.approx(length[m], abs=1e-3)
+            arm = -model.getMuscles().get(name).computeMomentArm(state, coordinate)
+            assert arm == pytest.approx(arms.dense()[m, knee], abs=1.5e-3)

@@ -19,6 +19,7 @@ neutral position (`hold=True`).
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ from vitruvian.exchange.parts import (
     warn_of_laws,
     warn_of_riding,
     write_surfaces,
-    written_points,
 )
+from vitruvian.exchange.written_cylinders import written_radii
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Free
 
@@ -74,9 +75,11 @@ def write_osim(
     for i, name in enumerate(skeleton.names):
         _add_body(bodies, skeleton, i, name in surfaces)
         _add_joint(joints, skeleton, i, hold)
-    points = written_points(body)
+    points = body.muscles.bone, body.muscles.local  # one that rides stands where it does in the default pose
+    radii = iter(written_radii(body).tolist())
     for m in range(body.muscles.n_muscles):
-        add_muscle(forces, bodies, body, points, m, muscles)
+        bends = [replace(c, radius=next(radii)) for c in body.muscles.cylinders[m]]
+        add_muscle(forces, bodies, body, points, m, muscles, bends)
     add_springs(forces, skeleton)
     ET.indent(root, space=" ")
     text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

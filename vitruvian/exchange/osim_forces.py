@@ -8,16 +8,19 @@ would make every acceleration NaN).
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from vitruvian.exchange.osim_coordinates import angles, coordinate_values, joint_axes, turning_order, velocity_index
-from vitruvian.exchange.parts import element_text, neutral_placement, number, numbers, placement
+from vitruvian.exchange.parts import element_text, moves_with_a_hinge, neutral_placement, number, numbers, placement
 from vitruvian.muscle import ActivationDynamics, Cylinder, FibreTendon, LinearHill
 from vitruvian.muscle.wrapping import cylinder_frame
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball
+from vitruvian.spatial import rotation_about
 
 if TYPE_CHECKING:
     from vitruvian.anatomy import Body
@@ -26,14 +29,21 @@ Array = np.ndarray
 TENDON = 1e-3  # share of a muscle's rest length that is tendon: our muscles have none, OpenSim's must
 WIDEST = 0.05  # [m] radius of cylinders that are written: round the chest wall OpenSim's paths go the long way
 REACH = 0.1  # [m] distance from a ball joint of the points whose dampers make up its own
+KNOTS = 40  # of the splines by which a patella rides
 EASE = 0.05  # [degrees, m] over which a stop's stiffness sets in
 
 
 def add_muscle(
-    forces: ET.Element, bodies: ET.Element, body: Body, points: tuple[Array, Array], m: int, kind: str
+    forces: ET.Element,
+    bodies: ET.Element,
+    body: Body,
+    points: tuple[Array, Array],
+    m: int,
+    kind: str,
+    cylinders: Sequence[Cylinder],
 ) -> None:
-    """One muscle: a `DeGrooteFregly2016Muscle` (whose curves are ours) for fibre and tendon, else Millard's; or, by
-    kind "actuator", a plain path actuator."""
+    """One muscle round `cylinders`: a `DeGrooteFregly2016Muscle` (whose curves are ours) for fibre and tendon, else
+    Millard's; or, by kind "actuator", a plain path actuator."""
     muscles, law = body.muscles, body.muscles.elements[m]
     tag = "DeGrooteFregly2016Muscle" if isinstance(law, FibreTendon) else "Millard2012EquilibriumMuscle"
     element = ET.SubElement(forces, tag if kind == "muscle" else "PathActuator", name=muscles.names[m])
@@ -44,10 +54,13 @@ def add_muscle(
     path = ET.SubElement(element, "GeometryPath", name="path")
     listed = ET.SubElement(ET.SubElement(path, "PathPointSet"), "objects")
     for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
+        if moves_with_a_hinge(body, p):
+            _add_riding_point(listed, body, p, f"p{k}")
+            continue
         point = ET.SubElement(listed, "PathPoint", name=f"p{k}")
         element_text(point, "socket_parent_frame", f"/bodyset/{body.skeleton.names[points[0][p]]}")
         element_text(point, "location", numbers(points[1][p]))
-    narrow = [cylinder for cylinder in muscles.cylinders[m] if cylinder.radius <= WIDEST]
+    narrow = [cylinder for cylinder in cylinders if 0.0 < cylinder.radius <= WIDEST]
     if narrow:
         wraps = ET.SubElement(ET.SubElement(path, "PathWrapSet"), "objects")
         for cylinder in narrow:
@@ -66,6 +79,29 @@ def add_muscle(
     if isinstance(law, LinearHill):
         element_text(element, "max_contraction_velocity", number(law.fastest))
     element_text(element, "ignore_tendon_compliance", "true")
+
+
+def _add_riding_point(listed: ET.Element, body: Body, p: int, name: str) -> None:
+    """A point that rides on a carrier (a patella): its place as splines of the hinge's angle, in the frame of the bone
+    beyond the hinge (OpenSim takes no force from a segment between two points of one body)."""
+    muscles, skeleton = body.muscles, body.skeleton
+    carrier = muscles.frames[muscles.riding[p]]
+    place = muscles.carriers.place[int(np.flatnonzero(muscles.carriers.point == p)[0])]
+    curve = CubicSpline(carrier.at, np.column_stack([carrier.place, carrier.angle]))
+    hinge = placement(skeleton, skeleton.index(carrier.driver))
+    pivot, axis = np.asarray(carrier.pivot), np.asarray(carrier.axis)
+    angle = np.linspace(carrier.at[0], carrier.at[-1], KNOTS)
+    where = np.empty((KNOTS, 3))
+    for k, a in enumerate(angle):
+        in_base = curve(a)[:3] + rotation_about(pivot, curve(a)[3]) @ place
+        where[k] = (hinge[:3, :3] @ rotation_about(axis, a)).T @ (in_base - hinge[:3, 3])
+    point = ET.SubElement(listed, "MovingPathPoint", name=name)
+    element_text(point, "socket_parent_frame", f"/bodyset/{carrier.driver}")
+    for c, word in enumerate("xyz"):
+        element_text(point, f"socket_{word}_coordinate", f"/jointset/{carrier.driver}_joint/{carrier.driver}_angle")
+        spline = ET.SubElement(ET.SubElement(point, f"{word}_location"), "SimmSpline", name="function")
+        element_text(spline, "x", numbers(angle))
+        element_text(spline, "y", numbers(where[:, c]))
 
 
 def _add_cylinder(bodies: ET.Element, wraps: ET.Element, name: str, cylinder: Cylinder) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vitruvian.skeleton import Skeleton, bone_poses, joint_transforms
+from vitruvian.muscle.wrapping import TURN
+from vitruvian.skeleton import Skeleton, joint_transforms
+from vitruvian.skeleton.joints import Revolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,30 +33,22 @@ def warn_of_laws(body: Body, form: str, written: str) -> None:
         )
 
 
-def written_points(body: Body) -> tuple[Array, Array]:
-    """Bone (p,) and place in its frame [m] (p, 3) of every path point, as other programs can have them.
-
-    A point that rides on a carrier (`muscle.wrapping`) is fixed where it stands in the default pose: on the bone whose
-    turn moves the carrier if that is a hinge (a patella on the tibia), else on the carrier's base."""
-    muscles, skeleton = body.muscles, body.skeleton
-    bone, local = muscles.bone.copy(), muscles.local.copy()
-    poses = np.asarray(bone_poses(skeleton, body.default_q))
-    for p in np.flatnonzero(muscles.riding >= 0):
-        carrier = muscles.frames[muscles.riding[p]]
-        driver = skeleton.index(carrier.driver)
-        if skeleton.joints[driver].n_v == 1:
-            place = poses[bone[p], :3, :3] @ local[p] + poses[bone[p], :3, 3]
-            bone[p], local[p] = driver, poses[driver, :3, :3].T @ (place - poses[driver, :3, 3])
-    return bone, local
+def moves_with_a_hinge(body: Body, p: int) -> bool:
+    """Whether path point p rides on a carrier that follows a hinge's angle (a patella)."""
+    muscles = body.muscles
+    if muscles.riding[p] < 0:
+        return False
+    carrier = muscles.frames[muscles.riding[p]]
+    return carrier.kind == TURN and isinstance(body.skeleton.joints[body.skeleton.index(carrier.driver)], Revolute)
 
 
 def warn_of_riding(body: Body, form: str) -> None:
-    """Say that the format `form` fixes points that ride on carriers."""
-    riding = body.muscles.riding >= 0
-    if riding.any():
-        names = ", ".join(sorted({body.muscles.frames[c].name for c in body.muscles.riding[riding]}))
+    """Say that the format `form` fixes points that ride on carriers which follow more than a hinge."""
+    fixed = [p for p in np.flatnonzero(body.muscles.riding >= 0) if not moves_with_a_hinge(body, p)]
+    if fixed:
+        names = ", ".join(sorted({body.muscles.frames[body.muscles.riding[p]].name for p in fixed}))
         warnings.warn(
-            f"{form} cannot hold frames that ride on bones ({names}): {int(riding.sum())} points of muscles are fixed "
+            f"{form} cannot hold frames that ride on bones ({names}): {len(fixed)} points of muscles are fixed "
             "where they stand in the default pose",
             stacklevel=3,
         )

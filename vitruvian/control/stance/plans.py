@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -35,6 +36,21 @@ def posture_weights(
     return out
 
 
+class OnFeet(Protocol):
+    """What a plan on both feet says of itself."""
+
+    @property
+    def body(self) -> Body: ...
+    @property
+    def motion(self) -> Motion: ...
+    @property
+    def weight(self) -> Array: ...
+    @property
+    def back(self) -> float: ...
+    @property
+    def spin_weight(self) -> float: ...
+
+
 @dataclass(frozen=True)
 class Follow:
     """Follow a motion on both feet (a still one: stand): the centre of mass is led as high as the motion's and stays
@@ -47,7 +63,7 @@ class Follow:
     spin_weight: float = 0.1
 
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
-        return _on_feet(self, time, state, sensed)
+        return on_feet(self, time, state, sensed)
 
 
 @dataclass(frozen=True)
@@ -56,8 +72,9 @@ class Jump:
     mass is at `height` or the soles leave the ground. From there on nothing carries: joints are led, and the soles
     under the capture point, which is all that a body in flight can do. While it crouches its centre of mass goes ahead,
     towards the front of the soles: that alone carries in the end, and a force from there through a centre of mass that
-    stays over the heels throws the body backwards, at take-off and again at landing. The time of flight is what it is: joints are led
-    so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from there."""
+    stays over the heels throws the body backwards, at take-off and again at landing. The time of flight is what it is:
+    joints are led so as to be at the motion's pose of `lands` [s] when the soles meet the ground, and go on from
+    there."""
 
     body: Body
     motion: Motion
@@ -79,10 +96,10 @@ class Jump:
         if "left" in memory and "landed" not in memory and touching and sensed.velocity[2] < -0.3:
             memory["landed"] = time
         if "landed" in memory:
-            wish = _on_feet(self, self.lands + time - memory["landed"], state, sensed)
+            wish = on_feet(self, self.lands + time - memory["landed"], state, sensed)
             return replace(wish, spin_weight=0.1 * self.spin_weight)
         if "left" not in memory:
-            wish = _on_feet(self, time, state, sensed)
+            wish = on_feet(self, time, state, sensed)
             assert wish.centre is not None
             lean = (self.back + self.ahead) * min(1.0, time / self.pushes)
             wish = replace(wish, centre=wish.centre - np.array([0.0, lean, 0.0]))
@@ -127,7 +144,7 @@ class Jump:
         return Swing(np.ones(n, dtype=bool), place, np.tile(sensed.velocity, (n, 1)), np.tile(s.gravity, (n, 1)))
 
 
-def _on_feet(plan: Follow | Jump, time: float, state: BodyState, sensed: Sensed) -> Wish:
+def on_feet(plan: OnFeet, time: float, state: BodyState, sensed: Sensed) -> Wish:
     s, h = plan.body.skeleton, 2e-3
     q, v, a = plan.motion.sample(time)
     before, now, after = (centre_of_mass(s, plan.motion.sample(time + x)[0])[2] for x in (-h, 0.0, h))
