@@ -14,7 +14,7 @@ class Kicked(DoublePendulum):
     actions = {"kick": "a knock on the upper rod"}  # noqa: RUF012
 
     def take(self, state, name, time):
-        state.angles.v = state.angles.v + [1.0 + time, 0.0]
+        state.angles.v = state.angles.v + np.array([1.0 + time, 0.0])
 
 
 class Hand:

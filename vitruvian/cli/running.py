@@ -70,9 +70,14 @@ def run(
         first = world.observe()
         pages.append(
             LiveView(
-                world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters),
+                world.stage(),
+                port,
+                scene,
+                open_browser=not no_open,
+                first=first,
+                parameters=dict(parameters),
                 actions=world.actions,
-            )  # fmt: skip
+            )
         )
         return pages[0]
 

@@ -1,7 +1,7 @@
 """A soft character in a tank: it and the water move each other.
 
-    tank = Tank.of_size((2.4, 2.4, 1.8), 0.1, origin=(-1.2, -1.2, -1.1), rest_level=0.0)
-    WetCharacterSystem(character("mascot"), tank, q)
+tank = Tank.of_size((2.4, 2.4, 1.8), 0.1, origin=(-1.2, -1.2, -1.1), rest_level=0.0)
+WetCharacterSystem(character("mascot"), tank, q)
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class WetCharacterSystem(CharacterSystem):
         gravity = (float(tank.gravity[0]), float(tank.gravity[1]), float(tank.gravity[2]))
         body = soft_body(character, ground=Ground(height=float(tank.origin[2])), gravity=gravity)
         size, low = np.asarray(tank.size), np.asarray(tank.origin)
-        eye, middle = low + size * [1.5, -1.0, 1.15], low + size * [0.5, 0.5, 0.55]
+        eye, middle = low + size * np.array([1.5, -1.0, 1.15]), low + size * np.array([0.5, 0.5, 0.55])
         cameras = (
             Camera("corner", tuple(eye), tuple(middle)),
-            Camera("side", tuple(middle + [2.2 * size[0], 0.0, 0.1 * size[2]]), tuple(middle)),
+            Camera("side", tuple(middle + size * np.array([2.2, 0.0, 0.1])), tuple(middle)),
         )
         super().__init__(
             character, q, v, body=body, cameras=cameras,
             measures=(
-                Measure(Signal("water_force", "N", "of the water on it", ("x", "y", "z")), lambda now: now.state.water_force),
+                Measure(Signal("water_force", "N", "of the water on it", ("x", "y", "z")), _water_force),
                 Measure(Signal("displaced", "m^3", "skin below the calm level"), self._displaced),
                 Measure(Signal("volume_error", "", "water lost or gained, relative"), self._volume_error),
             ),
@@ -80,6 +80,10 @@ class WetCharacterSystem(CharacterSystem):
         skins, links = wading.skins(now.state), wading.links(now.state)
         opened = rasterise(self.tank, water, skins, links.origins).volume
         return float((spray_total(water) + water_volume(self.tank, water.phi, opened)) / water.volume - 1.0)
+
+
+def _water_force(now: Now) -> Array:
+    return np.asarray(now.state.water_force)
 
 
 def volume_below(vertices: Array, faces: Array, level: float) -> float:
