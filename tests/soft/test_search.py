@@ -1,6 +1,9 @@
 """Searches: the same result wherever and however often it is begun."""
 
+import os
+import signal
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
 from vitruvian.control.search.samples import Control, Trying, search
 from vitruvian.errors import InputError
 from vitruvian.exchange import read_trial
-from vitruvian.measured.retarget import retargeted
+from vitruvian.measured.retarget import _skin, ready, retargeted
 from vitruvian.skeleton import bone_poses, difference, integrate
 
 TINY = Trying(samples=12, kept=4, seed=3)
@@ -65,6 +68,43 @@ def test_a_stopped_search_goes_on_to_the_same_end(actor, run, tmp_path):
     same(whole, search(actor, run, 0.3, TINY, start=0.3, keep=tmp_path / "s"))
     with pytest.raises(InputError, match="another search"):
         search(actor, run, 0.3, Trying(samples=12, kept=4, seed=4), start=0.3, keep=tmp_path / "s")
+
+
+class Deadly(RigidActor):
+    """Kills the worker that tries the first sample, once."""
+
+    def __init__(self, who, mark):
+        super().__init__(who)
+        self.mark, self.home = mark, os.getpid()
+
+    def go(self, *what):
+        if os.getpid() != self.home and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().go(*what)
+
+
+def test_a_killed_worker_costs_a_search_nothing(actor, run, tmp_path):
+    mark = tmp_path / "killed"
+    found = search(Deadly(actor.who, mark), run, 0.1, TINY, start=0.3, processes=2)
+    assert mark.exists()
+    same(found, search(actor, run, 0.1, TINY, start=0.3))
+
+
+def test_a_roll_touches_the_ground_and_does_not_slide():
+    who = character("baby")
+    motion = ready(read_trial("roll"), who, rolling=True, tuck=1.2, even=True)
+    skins = [_skin(who, q) for q in motion.q[20:120:4]]
+    assert max(abs(s[:, 2].min()) for s in skins) < 0.03  # smoothed, and sunk in a little
+    slid, went = 0.0, np.linalg.norm(motion.q[120, :2] - motion.q[20, :2])
+    for a, b in pairwise(skins):
+        low = a[:, 2] + b[:, 2] < np.min(a[:, 2] + b[:, 2]) + 0.01
+        slid += np.linalg.norm((b - a)[low, :2].mean(axis=0))
+    assert went > 0.5
+    assert slid < 0.35 * went
+    np.testing.assert_allclose(motion.q[:, 0], 0.0, atol=1e-9)  # even: it does not go to a side
+    for q in motion.q[::40]:
+        np.testing.assert_allclose(difference(who.skeleton, q, mirrored(who.skeleton, q)), 0.0, atol=1e-6)
 
 
 def test_samples_find_better_than_none(actor, run):

@@ -51,6 +51,20 @@ def test_shoves_push_where_they_should():
     assert world.observe().signals["push"][1] < before - 5.0  # from behind: -y is ahead
 
 
+def test_a_watcher_can_shove():
+    def momentum(shoved):
+        world = run("michelin-run", 0.02)
+        if shoved:
+            world.act("shove left")
+        world.advance(0.06)
+        return world.simulation.body.momentum(world.state)[3:]
+
+    gained = momentum(True) - momentum(False)
+    np.testing.assert_allclose(
+        gained, [0.06 / 0.2 * 15.0, 0.0, 0.0], atol=0.6
+    )  # 15 N s in 0.2 s; the ground holds some
+
+
 def test_a_mascot_leaps_and_kicks():
     world = run("jump-kick", 0.5)
     signals = world.observe().signals

@@ -303,6 +303,22 @@ def test_run_that_has_ended_becomes_its_recording(look, demo):
         view.close()
 
 
+def test_buttons_ask_for_actions_of_a_live_run(look, demo):
+    recording = demo.demo(12)
+    actions = {"shove ahead": "push it", "shove left": "push it to its left"}
+    view = LiveView(recording.stage, 0, "live", first=recording.frame(0), actions=actions)
+    try:
+        page = look(view.url)
+        page.click("#acts button:nth-child(2)")
+        until(lambda: view.asked() == ["shove left"])
+        page.keyboard.press("s")
+        until(lambda: view.asked() == ["shove ahead"])
+        view.become(recording)
+        page.wait_for_selector("#acts", state="hidden")
+    finally:
+        view.close()
+
+
 def test_two_recordings_stand_side_by_side_or_over_each_other_on_one_time_line(look, demo):
     first, second = demo.demo(30), demo.demo(60, rate=60.0)
     viewer = serve(first, second, port=0, open_browser=False, block=False)

@@ -157,7 +157,7 @@ def test_model_that_never_ran_can_be_shown(demo, show):
 
 def test_live_view_shows_the_newest_frame_and_holds_the_run_while_paused(demo):
     recording = demo.demo(30)
-    view = LiveView(recording.stage, 0, "live", first=recording.frame(0))
+    view = LiveView(recording.stage, 0, "live", first=recording.frame(0), actions={"shove": "push it"})
     try:
         for i in range(10):
             view.push(float(recording.time[i]), recording.frame(i))
@@ -166,6 +166,13 @@ def test_live_view_shows_the_newest_frame_and_holds_the_run_while_paused(demo):
         assert np.frombuffer(instant, "<f8")[0] == recording.time[9]
         assert frame == pack_frame(recording.stage, recording.frame(9))
         assert status(f"{view.url}/pause", "POST", Origin="http://evil.example") == 403
+        assert status(f"{view.url}/act/shove", "POST", Origin="http://evil.example") == 403
+        assert status(f"{view.url}/act/other", "POST", Origin=view.url) == 404
+        assert status(f"{view.url}/act/shove") == 404
+        assert view.asked() == []
+        assert status(f"{view.url}/act/shove", "POST", Origin=view.url) == 200
+        assert view.asked() == ["shove"]
+        assert view.asked() == []
         assert not view.paused
         assert status(f"{view.url}/pause", "POST", Origin=view.url) == 200
         assert view.paused

@@ -67,6 +67,12 @@ def search(
     loop: Annotated[bool, typer.Option("--loop", help="The motion closes on itself.")] = False,
     slower: Annotated[float, typer.Option(help="Stretch the motion in time.", min=0.2, max=5.0)] = 1.0,
     grounded: Annotated[bool, typer.Option("--grounded", help="A walk: a sole is on the ground all the time.")] = False,
+    rolling: Annotated[
+        bool, typer.Option("--rolling", help="A roll: what is lowest touches the ground and does not slide.")
+    ] = False,
+    tuck: Annotated[float, typer.Option(help="Draw the chin in upside down [rad].", min=0.0, max=2.0)] = 0.0,
+    even: Annotated[bool, typer.Option("--even", help="Both sides move alike.")] = False,
+    points: Annotated[int, typer.Option(help="Of the skin on each bone, with the flesh rigid.", min=3)] = 10,
     samples: Annotated[int, typer.Option(help="A window, with the flesh rigid.", min=2)] = 600,
     soft_samples: Annotated[int, typer.Option(help="A window, with soft flesh; 0 for none.", min=0)] = 120,
     young: Annotated[
@@ -95,23 +101,25 @@ def search(
     from vitruvian.control.search.samples import Trying
     from vitruvian.control.search.samples import search as sampled
     from vitruvian.exchange import read_trial
-    from vitruvian.measured.retarget import retargeted
+    from vitruvian.measured.retarget import ready
 
     person = find(who)
-    motion = retargeted(read_trial(clip), person, loop=loop or steady, grounded=grounded)
-    motion = motion.smoothed(0.015).slowed(slower)
-    told = {"character": who, "clip": clip, "slower": slower, "grounded": grounded, "young": young or person.young}
+    how = {"slower": slower, "grounded": grounded, "rolling": rolling, "tuck": tuck, "even": even}
+    motion = ready(read_trial(clip), person, loop=loop or steady, **how)  # type: ignore[arg-type]
+    told = {"character": who, "clip": clip, **how, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
     if steady:
         return _steady(person, motion, told, out, rounds, soft_samples > 0, seed, keep, where, json)
-    first = Trying(samples=samples, kept=max(1, min(100, samples // 6)), time_scaling=time_scaling, seed=seed)
-    base = aimed(RigidActor(person), motion, seconds, first.window, start) if inverse else None
+    kept = max(1, min(100, samples // 6))
+    first = Trying(samples=samples, kept=kept, time_scaling=time_scaling, seed=seed, even=even)
+    stand_in = RigidActor(person, per_bone=points)
+    base = aimed(stand_in, motion, seconds, first.window, start) if inverse else None
     found = sampled(
-        RigidActor(person), motion, seconds, first, start=start, base=base, say=remark,
+        stand_in, motion, seconds, first, start=start, base=base, say=remark,
         keep=keep and keep / "rigid", **where,  # type: ignore[arg-type]
     )  # fmt: skip
     if soft_samples:
-        second = Trying(samples=soft_samples, kept=max(1, soft_samples // 7), spread=0.9, seed=seed)
+        second = Trying(samples=soft_samples, kept=max(1, soft_samples // 7), spread=0.9, seed=seed, even=even)
         found = sampled(
             SoftActor(person, young=young), motion, seconds, second, start=start, base=found.offsets,
             factors=found.factors, say=remark, keep=keep and keep / "soft", **where,  # type: ignore[arg-type]

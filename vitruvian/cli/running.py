@@ -69,7 +69,15 @@ def run(
 
         first = world.observe()
         pages.append(
-            LiveView(world.stage(), port, scene, open_browser=not no_open, first=first, parameters=dict(parameters))
+            LiveView(
+                world.stage(),
+                port,
+                scene,
+                open_browser=not no_open,
+                first=first,
+                parameters=dict(parameters),
+                actions=world.actions,
+            )
         )
         return pages[0]
 

@@ -4,6 +4,10 @@ In the zero pose of a character arms hang and all frames stand upright, as in th
 carry over. The root's path is scaled by the length of the legs and lifted until the soles, at the `LOW` percentile of
 time, are `SINK` in the ground; or, for a walk that never leaves it, in every pose. Arms are led outwards past a belly,
 legs a little apart.
+
+Who rolls on a trunk and a head of other proportions than the captured person's comes elsewhere: there the root's path
+follows from what touches the ground, which stays where it is from one pose to the next. A large head is in the way of a
+roll unless the chin is on the chest: neck and head are bent by `tuck` while the pelvis is upside down, and on the way.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from vitruvian.anatomy.characters import Character
 from vitruvian.control.search import Reference
+from vitruvian.control.search.cycle import evened
 from vitruvian.errors import InputError
 from vitruvian.flesh.posed.model import INFLUENCES
 from vitruvian.measured.trial import Trial
@@ -27,6 +32,8 @@ TURNED = {  # bone of a character -> segments whose turn it takes, the mean of t
     "hand": ("Ha", "Ul"),
 }  # fmt: skip
 ARMS = ("Hu", "Ul", "Ha")
+UPRIGHT, TUCKED = 0.35, 1.4  # [rad] of the pelvis' lean between which a chin is drawn in
+CLOSE = 0.01  # [m] above the lowest point: what is lower touches the ground
 
 
 def retargeted(
@@ -35,11 +42,14 @@ def retargeted(
     *,
     loop: bool = False,
     grounded: bool = False,
+    rolling: bool = False,
+    tuck: float = 0.0,
     shoulders: float = 0.6,
     hips: float = 0.06,
 ) -> Reference:
     """A trial with segments (a clip, a BVH file) as a reference motion. shoulders, hips: how far arms and legs are led
-    outwards [rad]; grounded: the lowest sole is on the ground all the time."""
+    outwards [rad]; grounded: the lowest sole is on the ground all the time; rolling: so is the lowest point of the
+    skin, which does not slide; tuck: how far the chin is drawn in upside down [rad]."""
     segments = trial.segments
     if segments is None:
         raise InputError(f"{trial.name}: a character needs turns of joints (BVH or a clip), this has markers")
@@ -66,9 +76,58 @@ def retargeted(
     path = np.stack([np.interp(at, trial.time, place[:, a]) for a in range(3)], axis=1) * ratio
     middle = np.mean([np.asarray(b.at) for b in character.bones if _kind(b.name) == "thigh"], axis=0)
     q[:, :3] = path + turns[character.bones[0].name].apply(np.asarray(character.bones[0].at) - middle)
-    lowest = _lowest(character, q)
-    q[:, 2] -= (lowest if grounded else np.percentile(lowest, LOW)) + SINK * ratio
+    if tuck != 0.0:
+        _tuck(character, q, tuck)
+    if rolling:
+        _roll(character, q, SINK * ratio)
+    else:
+        lowest = _lowest(character, q)
+        q[:, 2] -= (lowest if grounded else np.percentile(lowest, LOW)) + SINK * ratio
     return Reference(skeleton, float(at[1]), q, loop)
+
+
+def ready(
+    trial: Trial,
+    character: Character,
+    *,
+    loop: bool = False,
+    slower: float = 1.0,
+    grounded: bool = False,
+    rolling: bool = False,
+    tuck: float = 0.0,
+    even: bool = False,
+) -> Reference:
+    """A motion as searches and scenes use it: retargeted, smoothed, in `slower` times its time, even on both sides."""
+    found = retargeted(trial, character, loop=loop, grounded=grounded, rolling=rolling, tuck=tuck)
+    if even:
+        found = evened(found)
+    return found.smoothed(0.03 if rolling else 0.015).slowed(slower)
+
+
+def _tuck(character: Character, q: Array, angle: float) -> None:
+    """Bend neck and head forwards, in place; fully where the pelvis leans by more than `TUCKED`."""
+    skeleton, own = character.skeleton, [b.name for b in character.bones if _kind(b.name) in ("neck", "head")]
+    up = Rotation.from_quat(q[:, 3:7], scalar_first=True).as_matrix()[:, 2, 2]
+    share = np.clip((np.arccos(np.clip(up, -1.0, 1.0)) - UPRIGHT) / (TUCKED - UPRIGHT), 0.0, 1.0)
+    share = share * share * (3.0 - 2.0 * share)
+    for name in own:
+        columns = slice(*skeleton.q_start[skeleton.index(name) : skeleton.index(name) + 2])
+        bend = Rotation.from_rotvec(np.outer(share, [angle / len(own), 0.0, 0.0]))
+        q[:, columns] = (Rotation.from_quat(q[:, columns], scalar_first=True) * bend).as_quat(scalar_first=True)
+
+
+def _roll(character: Character, q: Array, sink: float) -> None:
+    """Put the root, in place, such that the lowest points are `sink` [m] in the ground and stay where they are."""
+    before, way = None, np.zeros(2)
+    for pose in q:
+        skin = _skin(character, pose)
+        skin[:, 2] -= skin[:, 2].min()
+        if before is not None:
+            near = np.maximum(CLOSE - before[:, 2], 0.0) + np.maximum(CLOSE - skin[:, 2], 0.0)
+            way -= near @ (skin - before)[:, :2] / near.sum()
+        pose[2] -= _skin(character, pose)[:, 2].min() + sink
+        pose[:2] += way
+        before = skin
 
 
 def leg_length(character: Character) -> float:
@@ -119,16 +178,18 @@ def _aside(name: str, shoulders: float, hips: float) -> float:
 
 def _lowest(character: Character, q: Array) -> Array:
     """Height of the lowest point of the skin in each pose [m], (f,)."""
-    body_weights, nodes = character.weights, character.tetrahedra.nodes
-    order = np.argsort(-body_weights, axis=1, kind="stable")[:, :INFLUENCES]
+    return np.array([_skin(character, pose)[:, 2].min() for pose in q])
+
+
+def _skin(character: Character, pose: Array) -> Array:
+    """The skin as the pose carries it [m], (n_skin, 3)."""
+    weights, nodes = character.weights, character.tetrahedra.nodes
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES]
     bind = np.linalg.inv(bone_poses(character.skeleton, character.bind_q))
-    out = []
-    for pose in q:
-        move = bone_poses(character.skeleton, pose) @ bind
-        height = np.zeros(len(nodes))
-        for k in range(INFLUENCES):
-            w = np.take_along_axis(body_weights, order[:, k : k + 1], axis=1)[:, 0]
-            T = move[order[:, k]]
-            height += w * (np.einsum("ni,ni->n", T[:, 2, :3], nodes) + T[:, 2, 3])
-        out.append((character.skin.matrix[: character.n_skin] @ height).min())
-    return np.array(out)
+    move = bone_poses(character.skeleton, pose) @ bind
+    at = np.zeros_like(nodes)
+    for k in range(INFLUENCES):
+        w = np.take_along_axis(weights, order[:, k : k + 1], axis=1)
+        T = move[order[:, k]]
+        at += w * (np.einsum("nij,nj->ni", T[:, :3, :3], nodes) + T[:, :3, 3])
+    return np.asarray(character.skin.matrix[: character.n_skin] @ at)

@@ -16,7 +16,7 @@ from vitruvian.control.search.playing import Playing, Running, found_file
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.samples import Control
 from vitruvian.exchange import read_trial
-from vitruvian.measured.retarget import retargeted
+from vitruvian.measured.retarget import ready
 from vitruvian.systems import Measure, Push
 from vitruvian.systems.character import CharacterSystem
 from vitruvian.world import Parameter, Recording, Report, Signal, World
@@ -28,16 +28,17 @@ YOUNG = Parameter(HARD, "Young's modulus of the flesh", "Pa", low=1e4, high=1e7)
 CONTROL = Parameter("found", "the one that was found, or the captured motion alone", choices=("found", "off"))
 
 
-def motion_of(who: Character, clip: str, *, loop: bool, slower: float = 1.0, grounded: bool = False) -> Reference:
-    """A captured clip on a character, as searches and scenes use it."""
-    return retargeted(read_trial(clip), who, loop=loop, grounded=grounded).smoothed(0.015).slowed(slower)
+def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Reference:
+    """The captured clip on a character for which a control was found."""
+    how = {key: told[key] for key in ("slower", "grounded", "rolling", "tuck", "even") if key in told}
+    return ready(read_trial(told["clip"]), who, loop=loop, **how)
 
 
 def opened(found: str, *, off: bool = False, loop: bool = False) -> World:
     """A character under an open loop that is shipped; off: along the captured motion alone."""
     control = Control.read(found_file(found))
     who = character(control.told["character"])
-    reference = motion_of(who, control.told["clip"], loop=loop, slower=control.told["slower"])
+    reference = motion_of(who, control.told, loop=loop)
     q, v = reference.sample(control.start)
     playing = Playing(reference, control)
     if off:
@@ -49,9 +50,7 @@ def opened(found: str, *, off: bool = False, loop: bool = False) -> World:
 def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
     """Whom and which cycle a policy that is shipped was found for."""
     who = character(policy.told["character"])
-    told = policy.told
-    reference = motion_of(who, told["clip"], loop=True, slower=told["slower"], grounded=told["grounded"])
-    return who, cycle_of(RigidActor(who), reference)
+    return who, cycle_of(RigidActor(who), motion_of(who, policy.told, loop=True))
 
 
 def steady(

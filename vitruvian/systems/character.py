@@ -3,12 +3,14 @@
     system = CharacterSystem(character("mascot"), q)
     World(system, Following(reference), frame_rate=50, substeps=5)        # implicit steps of 4 ms
 
-Honours the control `posture`; without it the servos hold the pose that it starts in.
+Honours the control `posture`; without it the servos hold the pose that it starts in. It can be shoved while it runs
+(`world.acting`): the force and when it ends are part of the state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,8 +26,19 @@ from vitruvian.world import Camera, Mesh, Signal, Surface, SurfaceFrame
 Array = np.ndarray
 
 
+SHOVE, SHOVING = 0.3, 0.2  # [N s/kg] and [s] of a shove from someone who watches
+SIDES = {"ahead": (0.0, -1.0, 0.0), "left": (1.0, 0.0, 0.0), "back": (0.0, 1.0, 0.0), "right": (-1.0, 0.0, 0.0)}
+
+
+@dataclass
+class CharacterState(SoftState):
+    """A soft body, and the shove that it gets."""
+
+    shove: Array  # force on the chest [N], and until when [s] (4,)
+
+
 class CharacterSystem(Drawn):
-    """See `world.simulation.Simulation`; the state is a `SoftState`."""
+    """See `world.simulation.Simulation`."""
 
     def __init__(
         self,
@@ -49,6 +62,10 @@ class CharacterSystem(Drawn):
         self.v0 = np.zeros(self.skeleton.n_v) if v is None else np.asarray(v, float)
         for push in self.pushes:
             self.skeleton.index(push.bone)
+        self.shoved = "chest" if "chest" in self.skeleton.names else self.skeleton.names[0]
+        self.actions = {
+            f"shove {side}": f"push its {self.shoved} with {SHOVE * character.mass:.0f} N s" for side in SIDES
+        }
         self.layers = [
             BodiesLayer(("pelvis",), lambda: meshes, _pelvis),
             *(_Patch(self, n) for n in range(len(character.patches))),
@@ -58,17 +75,25 @@ class CharacterSystem(Drawn):
         self.cameras = tuple(cameras) or character_cameras(height)
         self.ground = self.body.ground.height if self.body.ground.present else None
 
-    def start(self, rng: np.random.Generator) -> SoftState:
-        return self.body.start(self.q0, self.v0)
+    def start(self, rng: np.random.Generator) -> CharacterState:
+        return CharacterState(**vars(self.body.start(self.q0, self.v0)), shove=np.zeros(4))
 
-    def step(self, state: SoftState, controls: Controls | None, time: float, dt: float) -> None:
+    def take(self, state: CharacterState, name: str, time: float) -> None:
+        """A shove from one side: see `world.acting`."""
+        side = SIDES[name.removeprefix("shove ")]
+        state.shove[:3] = SHOVE * self.character.mass / SHOVING * np.array(side)
+        state.shove[3] = time + SHOVING
+
+    def step(self, state: CharacterState, controls: Controls | None, time: float, dt: float) -> None:
         given = honoured(controls, ("posture",), "a soft character").posture
         target, rate = (self.q0, np.zeros(self.skeleton.n_v)) if given is None else (given.q, given.rate)
         self.body.step(state, target, rate, dt, implicit=self.implicit, push=self.pushed(state, time))
 
-    def pushed(self, state: SoftState, time: float) -> Array | None:
+    def pushed(self, state: CharacterState, time: float) -> Array | None:
         """Wrenches on the bones (moment about the world's origin, force) of what pushes now, (n_bones, 6)."""
         active = [p for p in self.pushes if p.start <= time + 1e-9 < p.start + p.duration]
+        if time + 1e-9 < state.shove[3]:
+            active.append(Push(self.shoved, tuple(state.shove[:3]), time, SHOVING))
         if not active:
             return None
         out, poses = np.zeros((self.skeleton.n_bones, 6)), bone_poses(self.skeleton, state.q)
@@ -123,6 +148,10 @@ MEASURES = (
         lambda now: now.state.ground[3:],
     ),
     Measure(Signal("slip", "m", "how far feet have slid, by load"), lambda now: now.state.slip),
+    Measure(
+        Signal("shove", "N", "of someone who watches", ("left", "back", "up")),
+        lambda now: now.state.shove[:3] * (now.time + 1e-9 < now.state.shove[3]),
+    ),
     Measure(Signal("tilt", "deg", "of the pelvis from upright"), _tilt),
     Measure(Signal("inverted", "", "elements turned inside out"), inverted),
     Measure(Signal("iterations", "", "of the implicit step"), lambda now: now.state.iterations),

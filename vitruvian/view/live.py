@@ -1,4 +1,5 @@
-"""A simulation in the browser while it runs: the same page as for recordings, with a button that holds the run.
+"""A simulation in the browser while it runs: the same page as for recordings, with a button that holds the run and
+one for each action that the simulation can take.
 
     view = LiveView(stage, port=8080, title="pendulum")
     for each recorded frame:
@@ -23,6 +24,7 @@ from vitruvian.view.packing import pack, pack_frame, pack_signals
 from vitruvian.view.viewer import Shown, Viewer
 from vitruvian.world import Frame, Stage
 
+MOST_ASKED = 100  # actions that wait for the next frame
 KEPT = 20_000  # instants of each signal kept for the plots; then every second one is dropped
 
 
@@ -39,8 +41,11 @@ class LiveView(Viewer):
         open_browser: bool = False,
         first: Frame | None = None,
         parameters: dict[str, Any] | None = None,
+        actions: dict[str, str] | None = None,
     ) -> None:
-        self.stage, self.running = stage, True
+        """actions: what buttons of the page do to the run, names with titles (see `world.acting`)."""
+        self.stage, self.running, self.actions = stage, True, dict(actions or {})
+        self._asked: list[str] = []
         self._going = threading.Event()
         self._going.set()
         self._lock = threading.Lock()
@@ -78,6 +83,12 @@ class LiveView(Viewer):
                     self._every *= 2
             self._count += 1
 
+    def asked(self) -> list[str]:
+        """Actions that buttons asked for since the last look."""
+        with self._lock:
+            asked, self._asked = self._asked, []
+        return asked
+
     def become(self, recording: Any) -> None:
         """The run has ended: the page plays its recording."""
         self._going.set()
@@ -98,11 +109,19 @@ class LiveView(Viewer):
             return super().state()
         with self._lock:
             time = None if self._newest is None else self._newest[0]
-            return {"frames": [1], "live": {"time": time, "count": self._count, "paused": self.paused}}
+            live = {"time": time, "count": self._count, "paused": self.paused, "actions": self.actions}
+            return {"frames": [1], "live": live}
 
     def answer(self, method: str, parts: list[str]) -> bytes | dict[str, Any] | str | None:
-        if not self.running or parts[:1] not in (["live"], ["pause"], ["signals"]):
+        if not self.running or parts[:1] not in (["live"], ["pause"], ["signals"], ["act"]):
             return super().answer(method, parts)
+        if parts[0] == "act":
+            if method != "POST" or len(parts) != 2 or parts[1] not in self.actions:
+                return None
+            with self._lock:
+                if len(self._asked) < MOST_ASKED:
+                    self._asked.append(parts[1])
+            return {"asked": parts[1]}
         if (method, parts) == ("POST", ["pause"]):
             self._going.clear() if self._going.is_set() else self._going.set()
             return self.state()

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 from vitruvian import __version__
 from vitruvian.errors import InputError, RunFailed
+from vitruvian.world.acting import Acts
 from vitruvian.world.checkpoint import has_checkpoint, load_checkpoint, save_checkpoint
 from vitruvian.world.recorder import Recorder
 from vitruvian.world.recording import Recording
@@ -40,7 +41,7 @@ IDENTITY = ("scene", "parameters", "quality", "seed", "version", "frame_rate", "
 
 
 class Watcher(Protocol):
-    """Sees frames while they are made, such as a live view."""
+    """Sees frames while they are made, such as a live view. It may have `asked()`: names of actions to be taken now."""
 
     def push(self, time: float, frame: Frame) -> None:
         """Show the frame at `time` [s]; it is the watcher's own and will not change."""
@@ -111,7 +112,10 @@ def run_world(
                 _record(world, recorder, watcher)
                 saver.save()
                 _put_in_place(recorder, path)
+            acts = Acts(world, recorder, resumed=resume)
             while recorder.frames <= target and not stop.asked:
+                if world.step_index % world.substeps == 0:
+                    acts.take(watcher)
                 world.step()
                 if progress:
                     progress(world.time, target / world.frame_rate)

@@ -114,6 +114,17 @@ class World:
         for _ in range(round(seconds * self.frame_rate * self.substeps)):
             self.step()
 
+    @property
+    def actions(self) -> dict[str, str]:
+        """What can be done to the simulation while it runs: names with their titles (see `world.acting`)."""
+        return dict(getattr(self.simulation, "actions", {}))
+
+    def act(self, name: str) -> None:
+        """Do that to the simulation now."""
+        if name not in self.actions:
+            raise InputError(f"no action '{name}' here; there are: {', '.join(self.actions) or 'none'}")
+        self.simulation.take(self.state, name, self.time)  # type: ignore[attr-defined]
+
     def stage(self) -> Stage:
         """What can be seen and plotted."""
         return self.simulation.stage()

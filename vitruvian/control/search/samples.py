@@ -30,7 +30,7 @@ from vitruvian.swarm import map as spread_out
 
 Array = np.ndarray
 # half ranges of the offsets [rad], times `spread`: legs and trunk
-RANGES = {"thigh": 0.35, "shank": 0.35, "foot": 0.35, "chest": 0.15, "spine": 0.15, "upper_arm": 0.15}
+RANGES = {"thigh": 0.35, "shank": 0.35, "foot": 0.35, "chest": 0.15, "spine": 0.15, "upper_arm": 0.15, "neck": 0.25}
 BETTER = 0.6  # part of the samples from which some are kept
 LOST = 1e6  # cost of a sample that diverged
 

@@ -23,7 +23,9 @@ CHUNK = 32  # elements in a block
 class PosedFlesh(NamedTuple):
     """Built by `posed_flesh`."""
 
-    corners: Array  # of the tetrahedra in blocks, uint32; the last block is filled up with dead ones, (n_blocks, 4, CHUNK)
+    corners: (
+        Array  # of the tetrahedra in blocks, uint32; the last block is filled up with dead ones, (n_blocks, 4, CHUNK)
+    )
     slopes: Array  # inverse of the rest edges, entry (a, b) in row 3a + b [1/m], shape (n_blocks, 9, CHUNK)
     shear: Array  # 2 μ V [J], shape (n_blocks, CHUNK)
     bulk: Array  # 3 λ V [J], shape (n_blocks, CHUNK)

@@ -85,6 +85,21 @@ class Page {
     $("play").textContent = this.playing ? "⏸" : "▶";
     this.remember();
   }
+  offer(actions) { // buttons for what can be done to a live run
+    const names = Object.keys(actions);
+    if (names.join() === this.offered) return;
+    this.offered = names.join();
+    $("acts").replaceChildren(...names.map(name => {
+      const button = document.createElement("button");
+      button.textContent = name; button.title = actions[name];
+      button.onclick = () => this.act(name);
+      return button;
+    }));
+    $("acts").hidden = !names.length;
+  }
+  act(name = Object.keys(this.live?.actions ?? {})[0]) {
+    if (this.live && name) fetch(`/act/${encodeURIComponent(name)}`, { method: "POST" }).catch(() => 0);
+  }
   remember() { // a reloaded page comes back to where it was
     clearTimeout(this.later);
     this.later = setTimeout(() => {
@@ -131,7 +146,7 @@ class Page {
     try {
       const state = await this.state();
       if (this.live && !state.live) { // the run has ended: this is its recording from now on
-        this.live = null;
+        this.live = null; this.offer({});
         this.sources[0].stage.time = await this.sources[0].times();
         this.frames.clear(); this.setTimes(); this.shown = -1;
         $("play").textContent = "▶"; $("bar").classList.remove("live"); $("slider").disabled = false;
@@ -139,7 +154,7 @@ class Page {
         await this.loadSignals();
       } else if (state.live) {
         const news = !this.live || this.live.count !== state.live.count;
-        this.live = state.live;
+        this.live = state.live; this.offer(state.live.actions);
         $("play").textContent = state.live.paused ? "▶" : "⏸"; $("slider").disabled = true;
         if (news) { await this.fetchLive(); if (this.live.count % 8 < 4) await this.loadSignals(); }
         this.dirty = true;
@@ -520,6 +535,7 @@ class Page {
       l: () => { $("loop").checked = !$("loop").checked; }, m: () => this.fold(), "?": () => { $("help").hidden = !$("help").hidden; },
       "/": () => { document.body.classList.remove("folded"); $("find").focus(); }, h: () => this.hide(), i: () => this.alone(), a: () => this.all(),
       f: () => { this.arrowsOn = !this.arrowsOn; if ($("arrows")) $("arrows").checked = this.arrowsOn; this.dirty = true; },
+      s: () => this.act(),
       Escape: () => { $("help").hidden = true; this.choose(null); $("find").blur(); },
     };
     const camera = this.stage.cameras[+event.key - 1];
