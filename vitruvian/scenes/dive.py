@@ -1,8 +1,8 @@
 """A dive: over and head down by tasks, down by weight and hands, a turn, and up by strokes until his lips are out.
 
 Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N, as much as a stroke gives; so he breathes out
-before he goes: without 2.1 litres more he weighs 5 N in the water. Upwards a stroke gives the joints' motion and tasks
-say where the trunk points, in one program.
+before he goes: without 2.1 litres more he weighs 5 N in the water. Up he swims by rhythm,
+which climbs as its pilot does to the surface.
 
     vitruvian run dive --set water=still
 """
@@ -17,10 +17,10 @@ import numpy as np
 
 from vitruvian.anatomy import LUNGS, Body, breathing_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Follow, Hold, InTurn, Rise, Stage, Task, Untwist
+from vitruvian.control.tasks import Align, Hold, InTurn, Rise, Stage, Task, Untwist
 from vitruvian.control.tasks.tasks import LIPS
 from vitruvian.errors import InputError
-from vitruvian.scenes._medley import HandOver
+from vitruvian.scenes._medley import HandOver, swim_stage
 from vitruvian.scenes._swim import start
 from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone, controller
 from vitruvian.skeleton import bone_poses, centre_of_mass
@@ -31,7 +31,7 @@ from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
 SIZE, BELOW = (2.4, 2.6, 3.4), 3.0  # window [m], and how much of it is water
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
-STROKE = "breaststroke"
+GLIDE, STROKE = "breaststroke", "crawl"  # in whose first pose he glides; by which he comes up
 STEEP = np.cos(np.radians(35.0))  # of the trunk against straight down or up, at which a stroke may begin
 
 
@@ -40,8 +40,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 
     def make(body: Body, skin: BoundSkin) -> InTurn:
         given = {**parameters, "actuation": "muscles"}
-        motion = StrokeMotion(body, load_stroke(STROKE), parameters["rate"])
-        glide = motion.at(0.0)[0]
+        glide = StrokeMotion(body, load_stroke(GLIDE)).at(0.0)[0]
         s = body.skeleton
         chest, jaw = s.index("T6"), s.index("Man")
 
@@ -66,12 +65,12 @@ def build(parameters: Mapping[str, Any]) -> World:
             stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
             stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=0.01)], 15.0, low, 0.0),
             stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            stage("up", [Align(UP, weight=10.0), Follow(motion, weight=0.5), Rise(0.0, push=0.01)], 60.0, out, 0.0),
+            replace(swim_stage(body, STROKE, parameters["rate"], 60.0), name="up", done=out, least=0.0),
             stage("rest", [Align(UP), Hold(body.default_q)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
     def at(body: Body, skin: BoundSkin) -> np.ndarray:
-        return start(body, skin, StrokeMotion(body, load_stroke(STROKE), 0.7), 0.0)[0]
+        return start(body, skin, StrokeMotion(body, load_stroke(GLIDE), 0.7), 0.0)[0]
 
     def breath(body: Body, skin: BoundSkin) -> BoundSkin:
         empty = breathing_skin(body, skin, "empty")
@@ -119,7 +118,7 @@ scene = Scene(
         "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
         "out": Parameter(2.1, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
-        "rate": Parameter(1.0, "stroke cycles a second", "1/s", low=0.3, high=1.2),
+        "rate": Parameter(0.8, "stroke cycles a second", "1/s", low=0.3, high=1.2),
     },
     qualities=STROKE_QUALITIES,
 )

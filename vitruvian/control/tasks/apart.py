@@ -26,8 +26,8 @@ class Apart:
     capsules: Capsules
     weight: float = 3000.0
     margin: float = 0.04  # [m]
-    settle: float = 0.2  # τ [s]
-    far: float = 0.3  # [m]
+    settle: float = 0.15  # τ [s]
+    far: float = 0.15  # [m]
     fastest: float = 1.0  # [m/s]
     name: str = "apart"
 

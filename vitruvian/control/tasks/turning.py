@@ -24,8 +24,7 @@ FLOATING = {"arm": {"direction": [0.7, -0.1, 0.7]}}  # arms up and out: they bal
 def turning_tasks(body: Body, face_up: bool, *, natural: float = 0.0, rest: Array | None = None) -> list[Task]:
     """What turns him over and keeps him there; natural: weight of the limbs' learned motion; rest: a pose to take."""
     resting = pose(body, FLOATING) if rest is None else rest
-    wrists = Hold(resting, weight=0.3, gain=4.0, bones=("Ha", "Rad"), name="wrists")  # a hand is a paddle, not a whip
-    tasks: list[Task] = [Orient(face_up), Untwist(), Rotate(face_up), Hold(resting), wrists]
+    tasks: list[Task] = [Orient(face_up), Untwist(), Rotate(face_up), Hold(resting)]
     if natural > 0.0:
         tasks.append(Natural(body, natural))
     return tasks
