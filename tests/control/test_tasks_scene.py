@@ -21,7 +21,12 @@ def settings(name, **change):
 
 @pytest.mark.parametrize(
     ("name", "change"),
-    [("supine", {"w_nat": 0.01}), ("prone", {"beside": False, "actuation": "torques"}), ("tread", {})],
+    [
+        ("supine", {"w_nat": 0.01}),
+        ("prone", {"beside": False, "actuation": "torques"}),
+        ("tread", {}),
+        ("dive", {"out": 2.0}),
+    ],
 )
 def test_it_steps(name, change):
     scene, given = settings(name, **change)
@@ -31,6 +36,14 @@ def test_it_steps(name, change):
     found = [value for key, value in signals.items() if key.startswith(("off", "mouth_height"))]
     assert found
     assert np.isfinite(np.concatenate([np.ravel(f) for f in found])).all()
+
+
+def test_breathing_out_takes_its_volume():
+    scene, given = settings("dive")
+    volume = [scene.build(given | {"out": out}).simulation.skin.volume for out in (0.0, 2.1)]
+    assert volume[0] - volume[1] == pytest.approx(2.1e-3)
+    with pytest.raises(InputError, match="more than these lungs hold"):
+        scene.build(given | {"lungs": "empty", "out": 1.0})
 
 
 class Constant:
@@ -52,6 +65,18 @@ def test_stages_hand_over_without_a_jump():
     assert given[-1] == 1.0
     assert np.abs(np.diff(given)).max() < 0.05
     assert own.stage == 1
+
+
+def test_a_lurch_is_told_apart_at_changes_and_elsewhere():
+    class Moving:
+        v = np.zeros(8)
+
+    turn, state = InTurn([Stage("a", Constant(0.0), 0.1), Stage("b", Constant(0.0), 9.0)]), Moving()
+    own = turn.start(np.random.default_rng(0))
+    for k, change in enumerate([0.0, 0.3, *[0.0] * 9, 0.7, *[0.0] * 40, 0.5]):
+        state.v = state.v + change * (np.arange(8) == 7)
+        told = turn.act(own, state, 0.01 * k, 0.01).told
+    assert told["lurch"] == pytest.approx([0.7, 0.5])
 
 
 def test_a_stage_may_be_done_before_its_time():

@@ -50,6 +50,12 @@ TASK_QUALITIES = {
     name: {k: v for k, v in {**q, **change}.items() if k in (*KEPT, "nodes")}
     for (name, q), change in zip(QUALITIES.items(), (COARSE, {"nodes": 3}, {"nodes": 2}))
 }
+# Muscles that follow a rhythm are chosen anew at every step, and want short ones.
+STROKE_PARAMETERS = {
+    **{name: p for name, p in TASK_PARAMETERS.items() if name != "actuation"},
+    "steps": replace(TASK_PARAMETERS["steps"], default=2),
+}
+STROKE_QUALITIES = {name: {**q, "steps": max(2, q["steps"])} for name, q in TASK_QUALITIES.items()}
 
 
 @cache
@@ -152,9 +158,11 @@ def alone(
     deep: float = DEEP,
     measures: Callable[[Body], Sequence[Measure]] = lambda body: (),
     marks: Callable[[float], Array] | None = None,
+    breath: Callable[[Body, BoundSkin], BoundSkin] = lambda body, skin: skin,
 ) -> World:
-    """One swimmer under one controller, `make(body, skin)`, from the pose `q(body, skin)`."""
+    """One swimmer under one controller, `make(body, skin)`, from the pose `q(body, skin)`; breath: changes his skin."""
     body, skin = swimmer(parameters)
+    skin = breath(body, skin)
     system = SwimmerSystem(
         body, skin, water=room(parameters, size, deep), q=q(body, skin), measures=measures(body), marks=marks
     )

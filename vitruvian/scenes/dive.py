@@ -1,7 +1,8 @@
-"""A dive: over and head down by tasks, down by strokes, a turn, and up again until his lips are out.
+"""A dive: over and head down by tasks, down by weight and hands, a turn, and up by strokes until his lips are out.
 
-A stroke gives the joints' motion, tasks say where the trunk points: both in one program. Full lungs carry him up by
-33 N, more than a stroke can give; so he goes down with lungs as after a quiet breath out (`lungs=normal`).
+Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N, as much as a stroke gives; so he breathes out
+before he goes: without 2.1 litres more he weighs 5 N in the water. Up he swims by rhythm,
+which climbs as its pilot does to the surface.
 
     vitruvian run dive --set water=still
 """
@@ -14,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.anatomy import Body
+from vitruvian.anatomy import LUNGS, Body, breathing_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Follow, Hold, InTurn, Stage, Task, Untwist
+from vitruvian.control.tasks import Align, Hold, InTurn, Rise, Stage, Task, Untwist
 from vitruvian.control.tasks.tasks import LIPS
-from vitruvian.scenes._medley import HandOver
+from vitruvian.errors import InputError
+from vitruvian.scenes._medley import HandOver, swim_stage
 from vitruvian.scenes._swim import start
-from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone, controller
+from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone, controller
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import Measure
@@ -29,7 +31,7 @@ from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
 SIZE, BELOW = (2.4, 2.6, 3.4), 3.0  # window [m], and how much of it is water
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
-STROKE = "breaststroke"
+GLIDE, STROKE = "breaststroke", "crawl"  # in whose first pose he glides; by which he comes up
 STEEP = np.cos(np.radians(35.0))  # of the trunk against straight down or up, at which a stroke may begin
 
 
@@ -38,8 +40,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 
     def make(body: Body, skin: BoundSkin) -> InTurn:
         given = {**parameters, "actuation": "muscles"}
-        motion = StrokeMotion(body, load_stroke(STROKE), parameters["rate"])
-        glide = motion.at(0.0)[0]
+        glide = StrokeMotion(body, load_stroke(GLIDE)).at(0.0)[0]
         s = body.skeleton
         chest, jaw = s.index("T6"), s.index("Man")
 
@@ -60,21 +61,29 @@ def build(parameters: Mapping[str, Any]) -> World:
         def turn(way: np.ndarray) -> list[Task]:
             return [Align(way, push=0.02), Hold(glide, weight=0.1, gain=2.0)]
 
-        def swim(way: np.ndarray) -> list[Task]:
-            return [Align(way), Follow(motion)]
-
         return InTurn([
             stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
-            stage("down", swim(DOWN), 12.0, low, 0.0),
+            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=0.01)], 15.0, low, 0.0),
             stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            stage("up", swim(UP), 60.0, out, 0.0),
+            replace(swim_stage(body, STROKE, parameters["rate"], 60.0), name="up", done=out, least=0.0),
             stage("rest", [Align(UP), Hold(body.default_q)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
     def at(body: Body, skin: BoundSkin) -> np.ndarray:
-        return start(body, skin, StrokeMotion(body, load_stroke(STROKE), 0.7), 0.0)[0]
+        return start(body, skin, StrokeMotion(body, load_stroke(GLIDE), 0.7), 0.0)[0]
 
-    return alone(parameters, make, at, size=SIZE, deep=BELOW, measures=lambda body: HandOver.measures())
+    def breath(body: Body, skin: BoundSkin) -> BoundSkin:
+        empty = breathing_skin(body, skin, "empty")
+        least = LUNGS[parameters["lungs"]] - 1e-3 * parameters["out"] - LUNGS["empty"]
+        if least < 0.0 or skin.volume is None or empty.volume is None:
+            raise InputError(f"dive: {parameters['out']:g} litres are more than these lungs hold")
+        volume = skin.volume - 1e-3 * parameters["out"]
+        share = (skin.volume - volume) / (skin.volume - empty.volume)
+        return skin.with_rest((1.0 - share) * skin.rest + share * empty.rest, volume)
+
+    return alone(
+        parameters, make, at, size=SIZE, deep=BELOW, measures=lambda body: HandOver.measures(), breath=breath
+    )  # fmt: skip
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -101,14 +110,15 @@ scene = Scene(
     name="dive",
     summary="head down by tasks, strokes down to a depth, a turn, and up again",
     answers="Si 2013, chapters 4 and 5",
-    seconds=20.0,
+    seconds=24.0,
     build=build,
     check=check,
     parameters={
-        **{name: p for name, p in TASK_PARAMETERS.items() if name != "actuation"},
-        "lungs": replace(TASK_PARAMETERS["lungs"], default="normal", help="air in the lungs"),
+        **STROKE_PARAMETERS,
+        "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
+        "out": Parameter(2.1, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
-        "rate": Parameter(0.75, "stroke cycles a second", "1/s", low=0.3, high=1.2),
+        "rate": Parameter(0.8, "stroke cycles a second", "1/s", low=0.3, high=1.2),
     },
-    qualities=TASK_QUALITIES,
+    qualities=STROKE_QUALITIES,
 )

@@ -15,7 +15,7 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import InTurn
 from vitruvian.scenes._medley import HandOver, swim_stage, toward_stages, turn_stage
 from vitruvian.scenes._swim import start
-from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone
+from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import Measure
 from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
@@ -71,8 +71,8 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        **{name: p for name, p in TASK_PARAMETERS.items() if name != "actuation"},
+        **STROKE_PARAMETERS,
         "behind": Parameter(0.5, "the point lies so far behind where he starts", "m", low=-20.0, high=20.0),
     },
-    qualities=TASK_QUALITIES,
+    qualities=STROKE_QUALITIES,
 )

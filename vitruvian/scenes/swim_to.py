@@ -15,7 +15,7 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import InTurn
 from vitruvian.scenes._medley import toward_stages
 from vitruvian.scenes._swim import start
-from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone
+from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import Measure
 from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
@@ -68,11 +68,11 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        **{name: p for name, p in TASK_PARAMETERS.items() if name != "actuation"},
+        **STROKE_PARAMETERS,
         "stroke": Parameter("breaststroke", "how he swims there", choices=("breaststroke", "crawl", "butterfly")),
         "rate": Parameter(0.75, "stroke cycles a second", "1/s", low=0.3, high=1.2),
         "x": Parameter(0.5, "of the point, to the left", "m", low=-20.0, high=20.0),
         "y": Parameter(3.0, "of the point, behind him", "m", low=-20.0, high=20.0),
     },
-    qualities=TASK_QUALITIES,
+    qualities=STROKE_QUALITIES,
 )
