@@ -147,6 +147,50 @@ HAND = [
     ("peroneus_02", 1, "after", "Fo", (140, -110, 15), EXACT, "base of the first metatarsal, from below; " + TENDON),
 ]
 
+BEHIND = "in front of the shaft's lower edge: where the tables have it, it lies behind with the arm turned in and turns it out"
+GROOVE_FLOOR = "floor of the intertubercular groove, in front and a little lateral; the tables have the medial side"
+INSERTED = ((2, 281), (3, 269), (4, 263), (5, 251), (6, 245), (7, 239))  # latissimus: line, mm along the humerus
+HAND += [
+    *(
+        (
+            f"latissimus_dorsi_0{n}",
+            3,
+            "set",
+            "Hu",
+            (x - 12, round(0.3242 * x - 67.3, 1), round(1568.0 - 0.0537 * x, 1)),
+            EXACT,
+            BEHIND,
+        )
+        for n, x in INSERTED[:3]
+    ),
+    *(
+        (
+            f"latissimus_dorsi_0{n}",
+            4,
+            "set",
+            "Hu",
+            (x - 5, round(0.3242 * x - 62.0, 1), round(1564.7 - 0.0537 * x, 1)),
+            EXACT,
+            BEHIND,
+        )
+        for n, x in INSERTED[3:]
+    ),
+    *(
+        (
+            f"latissimus_dorsi_0{n}",
+            4 + (n > 4),
+            "set",
+            "Hu",
+            (x, round(0.3242 * x - 57.7, 1), round(1588.5 - 0.0537 * x, 1)),
+            EXACT,
+            GROOVE_FLOOR,
+        )
+        for n, x in INSERTED
+    ),
+    ("teres_major_01", 2, "set", "Hu", (247, 16.7, 1554.1), EXACT, BEHIND),
+    ("teres_major_01", 3, "set", "Hu", (259, 25.6, 1569.5), EXACT, "crest of the lesser tubercle, beside latissimus"),
+]
+
 AS_THEY_ARE = (
     "pronator_02",
     "pronator_03",
