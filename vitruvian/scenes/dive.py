@@ -74,6 +74,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         return start(body, skin, StrokeMotion(body, load_stroke(GLIDE), 0.7), 0.0)[0]
 
     def breath(body: Body, skin: BoundSkin) -> BoundSkin:
+        if parameters["out"] == 0.0:
+            return skin
         empty = breathing_skin(body, skin, "empty")
         least = LUNGS[parameters["lungs"]] - 1e-3 * parameters["out"] - LUNGS["empty"]
         if least < 0.0 or skin.volume is None or empty.volume is None:
