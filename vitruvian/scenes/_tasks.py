@@ -32,7 +32,7 @@ from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal,
 
 Array = np.ndarray
 Settings = Mapping[str, Any]
-ROOM, DEEP = (2.8, 2.8, 1.9), 1.5  # window [m] of one who may turn any way, and how much of it is water
+ROOM, DEEP = (2.8, 2.8, 2.3), 1.9  # window [m] of one who may turn any way, and how much of it is water
 CHEST, PELVIS = 30.0, 40.0  # [deg] off at which he lies as he should
 HELD = 0.5  # [s] for so long
 SOON = 8.0  # [s]

@@ -1,8 +1,7 @@
 """A dive: over and head down by tasks, down by weight and hands, a turn, and up by strokes until his lips are out.
 
-Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N, as much as a stroke gives; so he breathes out
-before he goes: without 2.1 litres more he weighs 5 N in the water. Up he swims by rhythm,
-which climbs as its pilot does to the surface.
+Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N, nearly what a stroke gives; so he breathes out
+1.8 litres more before he goes and weighs 2 N in the water. Up he swims by rhythm, whose pilot climbs to the surface.
 
     vitruvian run dive --set water=still
 """
@@ -25,10 +24,10 @@ from vitruvian.scenes._swim import start
 from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone, controller
 from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
-from vitruvian.systems import Measure
-from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
+from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 SIZE, BELOW = (2.4, 2.6, 3.4), 3.0  # window [m], and how much of it is water
+Done = Callable[[Any], bool]
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
 GLIDE, STROKE = "breaststroke", "crawl"  # in whose first pose he glides; by which he comes up
@@ -55,7 +54,9 @@ def build(parameters: Mapping[str, Any]) -> World:
             T = bone_poses(s, state.q)[jaw]
             return bool(T[2, :3] @ LIPS + T[2, 3] > 0.02)
 
-        def stage(name: str, wishes: Sequence[Task], seconds: float, done: Callable[[Any], bool], least: float) -> Stage:
+        def stage(
+            name: str, wishes: Sequence[Task], seconds: float, done: Callable[[Any], bool], least: float
+        ) -> Stage:
             return Stage(name, controller(body, skin, given, [*wishes, Untwist()]), seconds, done, least)
 
         def turn(way: np.ndarray) -> list[Task]:
@@ -63,9 +64,9 @@ def build(parameters: Mapping[str, Any]) -> World:
 
         return InTurn([
             stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
-            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=0.01)], 15.0, low, 0.0),
+            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=0.02)], 20.0, low, 0.0),
             stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            replace(swim_stage(body, STROKE, parameters["rate"], 60.0), name="up", done=out, least=0.0),
+            replace(swim_stage(body, STROKE, parameters["rate"], 30.0, depth=0.0), name="up", done=out, least=0.0),
             stage("rest", [Align(UP), Hold(body.default_q)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
@@ -73,6 +74,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         return start(body, skin, StrokeMotion(body, load_stroke(GLIDE), 0.7), 0.0)[0]
 
     def breath(body: Body, skin: BoundSkin) -> BoundSkin:
+        if parameters["out"] == 0.0:
+            return skin
         empty = breathing_skin(body, skin, "empty")
         least = LUNGS[parameters["lungs"]] - 1e-3 * parameters["out"] - LUNGS["empty"]
         if least < 0.0 or skin.volume is None or empty.volume is None:
@@ -110,15 +113,15 @@ scene = Scene(
     name="dive",
     summary="head down by tasks, strokes down to a depth, a turn, and up again",
     answers="Si 2013, chapters 4 and 5",
-    seconds=24.0,
+    seconds=30.0,
     build=build,
     check=check,
     parameters={
         **STROKE_PARAMETERS,
         "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
-        "out": Parameter(2.1, "air that he breathes out", "l", low=0.0, high=3.5),
+        "out": Parameter(1.8, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
-        "rate": Parameter(0.8, "stroke cycles a second", "1/s", low=0.3, high=1.2),
+        "rate": Parameter(1.0, "stroke cycles a second", "1/s", low=0.3, high=1.2),
     },
     qualities=STROKE_QUALITIES,
 )

@@ -80,7 +80,7 @@ class BodyBalance:
         """Activations (n_muscles,), and the torque [N m] (n_rows,) that the coordinates `rows` lack.
 
         activation: of the last step; the search begins there, and their stiffness and damping are expected of the
-        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts in the step, such as water with its damping."""
+        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts, such as water with its damping."""
         s, m = self.stepper, self.body.muscles
         work = s.assemble(q, v, activation, dt, others, load=load, active=False)
         force = work.force + (0.0 if wrench is None else s.wrench_forces(wrench))

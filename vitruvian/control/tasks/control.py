@@ -32,7 +32,7 @@ Array = np.ndarray
 AHEAD = 0.05  # T [s]
 RATE = 48.0  # [1/s] decisions for muscles; torques are decided at every step
 # [s] for which muscles are chosen: they should give the accelerations now. A longer implicit step counts on the damping
-# of the activations before, which the new ones change; light wrists then swing (13,000 rad/s³ rms at 1/48 s, 1,400 here)
+# of the activations before, which the new ones change; light wrists then swing (13,000 rad/s³ at 1/48 s, 1,400 here)
 INSTANT = 1.0 / 384.0
 ACTUATIONS = ("torques", "muscles")
 
