@@ -42,8 +42,8 @@ BEND = 0.8  # of the way along a sheet to its edge at the far side of a cell; fi
 def split_cells(lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array) -> Pieces:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
-    corners: triangles in cells from the first node of the lattice's lines (`crossings.ASIDE`), shape (n, 3, 3). half: length of water that each cell
-    gives to its faces along each axis, set in place too, shape (3, cells).
+    corners: triangles in cells from the first node of the lattice's lines (`crossings.ASIDE`), shape (n, 3, 3). half:
+    length of water that each cell gives to its faces along each axis, set in place too, shape (3, cells).
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if cell_kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
