@@ -50,6 +50,18 @@ def test_added_mass_of_a_disc_in_any_orientation(thickness, seed):
     assert push / (1000.0 * DISC * 27.0 * exact) == pytest.approx(1.0, abs=0.12)
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("hair", [0.0, 1e-11, -1e-11])
+def test_a_plate_whose_side_lies_in_a_plane_of_the_grid_is_felt_in_full(side, hair):
+    """Whatever the last digit of its place, it pushes as much as one that lies a thousandth to either side."""
+    push = []
+    for aside in (hair, 1e-3, -1e-3):
+        offset = (0.0, 0.2, side * (0.6 + aside))  # its upper or lower side then lies at 9 or 7 cells
+        tank, water, b, _, _ = placed(box((2.7, 6.0, 0.8)), np.eye(3), offset, n=16)
+        push.append(-project(tank, water, b, 1e-3).impulses[0, 5])
+    assert 0.98 * min(push[1:]) < push[0] < 1.02 * max(push[1:])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_leaks_through_a_wall_thinner_than_a_node_spacing(seed):
     """A sheet across the whole tank, wherever it lies: water pushed on one side does not reach the other."""

@@ -11,13 +11,15 @@ throat and of the flow's turning round the edge:
 
     two cells' lengths + k,      k = (1 + TURN) b / (1 - b),      TURN = sqrt(2)
 
-k is shared by the two faces: the nearer one takes more, in proportion to the gap on its other side. A sheet within the
-face itself leaves the open part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point
-lattice: with this open part of the last face, and no other, the far field is that of an edge displaced by b cells. The
-way along the sheet to its edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet
-lies in the middle of cells (less elsewhere, in proportion to the product of its gaps): with it the edge of the far
-field moves as the sheet's own until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`).
-Effective open parts take the place of geometric ones everywhere.
+k is shared by the two faces in proportion to how near the sheet's middle lies to each. So it is for a plate that is
+about as thick as a cell and lies across a face: a part of k moves to the face that its middle nears, so that it does
+not change hands all at once while the plate is wholly within a cell. A sheet within the face itself leaves the open
+part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point lattice: with this open part
+of the last face, and no other, the far field is that of an edge displaced by b cells. The way along the sheet to its
+edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet lies in the middle of cells
+(less elsewhere, in proportion to the product of its gaps): with it the edge of the far field moves as the sheet's own
+until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`). Effective open parts take the place
+of geometric ones everywhere.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ BEND = 0.8  # of the way along a sheet to its edge at the far side of a cell; fi
 def split_cells(lattice: Lattice, r: int, corners: Array, half: Array, ox: Array, oy: Array, oz: Array) -> Pieces:
     """Find split cells and edges from a lattice r to a cell's edge, and set the open parts of their faces in place.
 
-    corners: triangles in cells from the first node of the lattice's lines (`crossings.ASIDE`), shape (n, 3, 3). half: length of water that each cell
-    gives to its faces along each axis, set in place too, shape (3, cells).
+    corners: triangles in cells from the first node of the lattice's lines (`crossings.ASIDE`), shape (n, 3, 3). half:
+    length of water that each cell gives to its faces along each axis, set in place too, shape (3, cells).
     """
     kind = np.zeros((ox.shape[0] - 1, ox.shape[1], ox.shape[2]), np.uint8)
     if cell_kinds(lattice.wet, lattice.low, lattice.high, r, kind) == 0:
@@ -151,8 +153,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
                 same_piece(wet, low, r, cells[n, 0], cells[n, 1], cells[n, 2], labels[n], axis, share)
             below = moment[n, axis, 0] / area[n, axis, 0]
             above = 1.0 - moment[n, axis, 1] / area[n, axis, 1]
-            s = below / max(below + above, 1e-9)
-            height[n, axis] = 0.5 * (below + 1.0 - above)
+            s = height[n, axis] = min(max(0.5 * (below + 1.0 - above), 0.0), 1.0)
             for m in range(pieces[n]):
                 part = min(both * share[m], 1.0 - SLIVER)
                 covered[n, axis] += part
@@ -162,6 +163,31 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
                 more = 4.0 * bend * part * (2.0 - part)
                 beside[n, axis, 0, m] = (1.0 - s) * more
                 beside[n, axis, 1, m] = s * more
+    # bodies that lie across a face, their two walls in the cells on either side of it
+    within = np.zeros(face_count)
+    for f in range(face_count):
+        axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
+        lower = number_at(number, i - (axis == 0), j - (axis == 1), k - (axis == 2))
+        upper = number_at(number, i, j, k)
+        if lower < 0 or upper < 0 or pieces[lower] != 1 or pieces[upper] != 1:
+            continue
+        geometric = 0.0
+        for p in range(begin[f], begin[f + 1]):
+            geometric += opened[p]
+        ends_low = area[lower, axis, 0] - covered[lower, axis]
+        ends_high = area[upper, axis, 1] - covered[upper, axis]
+        part = min(min(ends_low, ends_high), 1.0 - geometric)
+        if part <= 0.0 or geometric < SLIVER:
+            continue
+        low_wall = moment[lower, axis, 0] / area[lower, axis, 0] - 1.0
+        high_wall = moment[upper, axis, 1] / area[upper, axis, 1]
+        middle_at = min(max(0.5 * (low_wall + high_wall), -0.5), 0.5)
+        within[f] = part * ((1.0 - abs(middle_at)) * (1.0 + turn) - 1.0)
+        more = abs(middle_at) * (1.0 + turn) * part / (1.0 - part)
+        if middle_at > 0.0:
+            throat[upper, axis, 1, 0] += more
+        else:
+            throat[lower, axis, 0, 0] += more
     # effective open parts
     kept = 0
     was, opened_was = ends.copy(), opened.copy()
@@ -169,14 +195,6 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
         axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
         lower = number_at(number, i - (axis == 0), j - (axis == 1), k - (axis == 2))
         upper = number_at(number, i, j, k)
-        within = 0.0
-        if lower >= 0 and upper >= 0 and pieces[lower] == 1 and pieces[upper] == 1:
-            geometric = 0.0
-            for p in range(begin[f], begin[f + 1]):
-                geometric += opened_was[p]
-            ends_low = area[lower, axis, 0] - covered[lower, axis]
-            ends_high = area[upper, axis, 1] - covered[upper, axis]
-            within = max(0.0, min(min(ends_low, ends_high), 1.0 - geometric))
         at_side = i - (axis == 0) < 0 or j - (axis == 1) < 0 or k - (axis == 2) < 0 or i >= nx or j >= ny or k >= nz
         total = 0.0
         for p in range(begin[f], begin[f + 1]):
@@ -185,7 +203,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             two = extra[upper, lb] if upper >= 0 else -1
             if one == -2 or two == -2 or opened_was[p] < SLIVER:
                 continue
-            resistance = 1.0 + turn * within
+            resistance = 1.0 + within[f]
             if lower >= 0:
                 resistance += throat[lower, axis, 1, la]
             if upper >= 0:
