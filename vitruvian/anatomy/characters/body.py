@@ -27,7 +27,8 @@ def soft_body(
     self_contact: bool = False,
 ) -> SoftBody:
     """young: Young's modulus [Pa] instead of the character's own; plastic False: the reference shape does not follow
-    the pose but stays as drawn up; gains: kp and kd of the servos, (n_v,) each; self_contact: limbs and belly do not pass through each other."""
+    the pose but stays as drawn up; gains: kp and kd of the servos, (n_v,) each; self_contact: limbs and belly do
+    not pass through each other."""
     skin = character.skin
     weights = character.weights if plastic else np.eye(len(character.bones))[np.zeros(len(character.fixed), int)]
     flesh = posed_flesh(
