@@ -23,7 +23,7 @@ from vitruvian.control.head import (
 )
 from vitruvian.control.head.eyes import RANGE, EyeState, aim, lids, look
 from vitruvian.control.head.goals import Sampled, bell
-from vitruvian.control.head.training import fit, quality, solve_samples, thesis_neck
+from vitruvian.control.head.training import fit, fit_torques, quality, solve_samples, thesis_neck
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import exp_so3, log_so3
@@ -130,9 +130,29 @@ def test_training_learns_something_and_says_how_much(body, statics):
         short, long = (fit(solved, names, hidden=(16, 16), epochs=n) for n in (4, 160))
     assert quality(long, solved, body).pose_rms < 0.7 * quality(short, solved, body).pose_rms
     assert long.pose.sizes == (6, 16, 16, 72)
+    better = fit_torques(long, solved, body, iterations=60)
+    assert quality(better, solved, body).torque_rms < 0.9 * quality(long, solved, body).torque_rms
+    assert better.pose.sizes == long.pose.sizes
 
 
-@pytest.mark.parametrize("field", ["tone", "gain"])
+def test_a_late_reflex_answers_late(body, statics):
+    nets = shipped("thesis", tuple(body.muscles.names[i] for i in statics.muscles))
+    control = HeadControl(body, Still(), HeadSettings(delay=0.05), networks=nets, statics=statics)
+    own = control.start(np.random.default_rng(0))
+    angles, _ = statics.chain.solve(exp_so3(np.array([0.3, 0.0, 0.0])))
+    off = body.at_rest(statics.chain.placed(body.default_q, angles))
+    for k in range(60):  # a head that is off from the start, and stays so
+        asked = control.act(own, off, 1e-3 * k, 1e-3).excitation
+        if k < 49:
+            np.testing.assert_array_equal(asked, own.feedforward)
+    e = control.spindles.strain(off.q)
+    still = np.zeros(len(e))
+    at_once = Reflex().activation(own.feedforward, e, still, own.strain, still, 1.0)
+    np.testing.assert_allclose(asked, at_once, atol=1e-9)
+    assert np.abs(asked - own.feedforward).max() > 0.1
+
+
+@pytest.mark.parametrize("field", ["tone", "gain", "delay"])
 def test_settings_out_of_range(field):
     with pytest.raises(InputError, match=field):
         HeadSettings(**{field: 30.0})

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy.face import CHAIN, make_face
-from vitruvian.anatomy.face.grids import mouth_corners
+from vitruvian.anatomy.face.clothes import cut
+from vitruvian.anatomy.face.grids import mouth_corners, triangles
 from vitruvian.control.face import FaceDriver, expression
 from vitruvian.errors import InputError
 from vitruvian.flesh import tissue_volume
@@ -41,6 +42,52 @@ def test_one_sided_smile_leaves_the_other_side(face):
     moved = np.linalg.norm(face.control_points(state.q) - face.control_points(np.zeros(face.n_modes)), axis=1)
     left, right = (moved[near(face, c)] for c in mouth_corners(face.head))
     assert left > 2.0 * right
+
+
+def middle_of(face, base):
+    """Number of a vertex of the base mesh: 467 upper, 496 lower lip."""
+    return int(np.flatnonzero(face.head.base == base)[0])
+
+
+def test_a_pucker_pushes_the_lips_forward_on_their_teeth(face):
+    """Without teeth behind them lips are drawn back by 3 mm."""
+    state = FaceDriver(face).settled({"AU18": 1.0})
+    moved = face.control_points(state.q) - face.control_points(np.zeros(face.n_modes))
+    for base in (467, 496):
+        assert moved[middle_of(face, base), 1] < -0.0005
+    corner = moved[near(face, mouth_corners(face.head)[0])]
+    assert corner[0] < -0.004
+    skin = face.mouth.teeth.surface.embedding.positions(face.nodes(state.q))
+    assert face.mouth.teeth.shapes[0].distance(skin)[0].min() > -0.0005
+
+
+def test_the_chin_raiser_lifts_the_lower_lip(face):
+    state = FaceDriver(face).settled({"AU17": 1.0})
+    moved = face.control_points(state.q) - face.control_points(np.zeros(face.n_modes))
+    assert moved[middle_of(face, 496), 2] > 0.0015
+
+
+def test_the_teeth_push_along_the_slope_of_their_distance(face):
+    shape = face.mouth.teeth.shapes[0]
+    at = shape.rest + np.random.default_rng(0).normal(0.0, 0.003, shape.rest.shape)
+    slope = shape.distance(at)[1]
+    for k in range(3):
+        step = np.zeros(3)
+        step[k] = 1e-6
+        found = (shape.distance(at + step)[0] - shape.distance(at - step)[0]) / 2e-6
+        np.testing.assert_allclose(found, slope[:, k], atol=1e-6)
+
+
+def test_a_cut_ends_where_the_level_is_nought():
+    x, z = np.meshgrid(np.linspace(0.0, 1.0, 6), np.linspace(0.0, 1.0, 6))
+    points = np.stack([x.ravel(), 0.0 * x.ravel(), z.ravel()], axis=1)
+    k = (np.arange(5)[:, None] * 6 + np.arange(5)).ravel()
+    faces = triangles(np.stack([k, k + 1, k + 7, k + 6], axis=1))
+    mix, cut_faces, _ = cut(faces, 0.7 - points[:, 0] - 0.3 * points[:, 2], len(points))
+    v = mix @ points
+    area = 0.5 * np.linalg.norm(np.cross(*(v[cut_faces[:, k]] - v[cut_faces[:, 0]] for k in (1, 2))), axis=1).sum()
+    assert area == pytest.approx(0.55, abs=1e-12)  # under x = 0.7 - 0.3 z
+    assert (v[:, 0] + 0.3 * v[:, 2]).max() < 0.7 + 1e-12
 
 
 def test_tissue_keeps_its_volume(face, smile):

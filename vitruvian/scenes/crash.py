@@ -3,10 +3,12 @@
 The pulse is half a sine at the base of the neck, which does not turn. Reported: acceleration of the head's centre of
 mass without gravity's share, HIC over 15 and 36 ms, and the load between head and neck at the occipital condyles
 (C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij. The stretch
-reflex is as late as in people (`delay`); tone, set before the blow, acts at once.
+reflex answers at once, as in the thesis, or as late as in people (`delay`): then heads reach the stops of their necks
+whatever the tone, and only what was measured is told.
 
     vitruvian run crash --view
     vitruvian run crash --set peak=8 --set direction=rear
+    vitruvian run crash --set delay=0.06
 """
 
 from __future__ import annotations
@@ -157,7 +159,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
             f"nij_{name}": float(nij(s[f"axial_{name}"], s[f"moment_{name}"]).max()),
         }
     turns = [report.metrics[f"turn_{name}_deg"] for name in TONES]
-    report.checks["a braced head turns less than a relaxed one"] = turns[2] < turns[0]
+    if parameters["delay"] == 0.0:
+        report.checks["a braced head turns less than a relaxed one"] = turns[2] < turns[0]
     return report
 
 

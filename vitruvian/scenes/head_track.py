@@ -1,7 +1,7 @@
 """A head that follows a measured motion: its orientation against the chest is what the neck's muscles are asked for.
 
-Steering (Lee 2008, 4.4.3): the wanted turn is that to where the measured head will be a third of a second later. The
-head follows, and smooths what is jittery in the data (figure 4.6).
+Steering (Lee 2008, 4.4.3): the wanted turn is that to where the measured head will be `lead` later (0.12 s; a third
+of a second in the thesis). The head follows, and smooths what is jittery in the data (figure 4.6).
 
     vitruvian run head-track --view
     vitruvian run head-track --set motion=dance.bvh
@@ -85,7 +85,7 @@ scene = Scene(
     parameters={
         "motion": Parameter("dance", "dance, or a measured file: .bvh, .c3d, .trc, .csv"),
         "exaggerated": Parameter(1.0, "times by which the measured turns are enlarged", low=0.1, high=10.0),
-        "lead": Parameter(0.33, "time in which the head is to reach the motion", "s", low=0.05, high=2.0),
+        "lead": Parameter(0.12, "time in which the head is to reach the motion", "s", low=0.05, high=2.0),
         "tone": Parameter(0.1, "coactivation c", low=0.0, high=0.4),
         **PARAMETERS,
     },

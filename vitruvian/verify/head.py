@@ -196,7 +196,7 @@ def networks_on_poses_they_never_saw() -> Finding:
             off.append(at.map.torques(a) - at.torque)
             needed.append(at.torque)
         parts.append(np.sqrt(np.mean(np.square(off)) / np.mean(np.square(needed))))
-    return Finding.error(max(parts), 0.25, "", f"rms: own neck {parts[0]:.3f}, thesis {parts[1]:.3f}")
+    return Finding.error(max(parts), 0.15, "", f"rms: own neck {parts[0]:.3f}, thesis {parts[1]:.3f}")
 
 
 @claim
