@@ -87,7 +87,7 @@ class AppliedTorques:
         given, (q, v) = self.given, self.start
         if not given.stiff:
             return given.torque
-        moved = 0.0 if system.q is q else difference(system.step.skeleton, q, system.q)
+        moved: Array | float = 0.0 if system.q is q else difference(system.step.skeleton, q, system.q)
         now = np.asarray(given.torque - given.stiffness * moved - given.damping * (system.v - v))
         return np.asarray(now - system.dt * np.asarray(given.stiffness) * system.v)
 
