@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from vitruvian.anatomy import bound_skin, human
+from vitruvian.anatomy import bone_surfaces, bound_skin, human
 from vitruvian.anatomy.face.drawn import covered, drawn_head
-from vitruvian.anatomy.surfaces import bone_surfaces
 from vitruvian.mesh import vertex_normals
 from vitruvian.systems import BodySystem
 from vitruvian.world import World
