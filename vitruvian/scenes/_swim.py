@@ -45,7 +45,7 @@ SUPINE, SUPINE_DEEP = (POOL[0], POOL[1], 1.6), 1.25  # [m]: legs ride deep on th
 WIDE, WIDE_DEEP = (2.9, 2.9, 1.4), 1.0  # window [m] of a swimmer who turns, and how much of it is water
 UPRIGHT, UPRIGHT_DEEP = (2.4, 2.8, 2.2), 1.9  # [m]: who lets go sinks by the legs, or wholly
 SWING = {"crawl": (0.15, 0.20), "butterfly": (0.45, 0.50)}  # speed within a cycle, in parts of its mean, of people
-# The body has 76 N m of shoulder extension with the arm raised by 150 degrees (`verify body`); the catch
+# The body has 87 N m of shoulder extension with the arm raised by 150 degrees (`verify body`); the catch
 # of a crawl asks for 30 to 55 N m. That a trained swimmer is half again as strong is an assumption.
 STRENGTH = 1.5
 # where in a cycle the lungs are fullest: as the mouth goes back under; on the back, when an arm goes overhead
