@@ -82,7 +82,7 @@ def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequenc
     simulated, actuation = parameters["water"] != "still", parameters["actuation"]
     if simulated and actuation == "torques":
         raise InputError(
-            "joint torques by tasks have diverged in simulated water: use actuation=muscles or water=still"
+            "torques by tasks have diverged in simulated water: use actuation=muscles or water=still"
         )
     made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation)
     made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
