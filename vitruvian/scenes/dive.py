@@ -1,7 +1,7 @@
 """A dive by tasks: over and head down, down with the hands' help, a turn, and up again until his lips are out.
 
-Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N; so he breathes out 1.4 litres more before he
-goes, and 2 N are left to bring him back.
+Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N; so he breathes out 1.1 litres more before he
+goes, and 5 N are left to bring him back.
 
     vitruvian run dive --set water=still
 """
@@ -31,7 +31,7 @@ Done = Callable[[Any], bool]
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
 GLIDE = "breaststroke"  # in whose first pose he glides
-PUSH = 0.04  # weight of the water's force down or up
+PUSH = 0.08  # weight of the water's force down or up
 STEEP = np.cos(np.radians(35.0))  # of the trunk against straight down or up, at which a stroke may begin
 
 
@@ -120,7 +120,7 @@ scene = Scene(
     parameters={
         **STROKE_PARAMETERS,
         "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
-        "out": Parameter(1.4, "air that he breathes out", "l", low=0.0, high=3.5),
+        "out": Parameter(1.1, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
     },
     qualities=STROKE_QUALITIES,
