@@ -38,6 +38,12 @@ def test_it_steps(name, change):
     assert np.isfinite(np.concatenate([np.ravel(f) for f in found])).all()
 
 
+def test_torques_are_refused_in_simulated_water():
+    scene, given = settings("prone", water="simulated", actuation="torques")
+    with pytest.raises(InputError, match="use actuation=muscles or water=still"):
+        scene.build(given)
+
+
 def test_breathing_out_takes_its_volume():
     scene, given = settings("dive")
     volume = [scene.build(given | {"out": out}).simulation.skin.volume for out in (0.0, 2.1)]

@@ -92,12 +92,11 @@ def swim_stage(
     seconds: float,
     target: tuple[float, float] | None = None,
     heading: float = 0.0,
-    depth: float | None = None,
 ) -> Stage:
-    """A stroke by rhythm, to a target or a depth [m] of the chest if there is one."""
+    """A stroke by rhythm, to a target if there is one."""
     reflexes = TOGETHER if arms_together(body, load_stroke(stroke)) else Reflexes()
     to = None if target is None else (lambda t: target)
-    pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading, depth=depth)
+    pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading)
     near = None
     if target is not None:
         head = body.skeleton.index("Sku")

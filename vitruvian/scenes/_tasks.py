@@ -24,6 +24,7 @@ from vitruvian.control.tasks import (
     turning_tasks,
 )
 from vitruvian.couple import StillWater
+from vitruvian.errors import InputError
 from vitruvian.scenes._swim import FRAME, PARAMETERS, QUALITIES, swimmer
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import LanesController, LaneSignal, LanesSystem, Measure, Now, SwimmerSystem, pool
@@ -78,7 +79,12 @@ def room(parameters: Settings, size: tuple[float, float, float] = ROOM, deep: fl
 
 def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = ()) -> TaskControl:
     """A controller by tasks that keeps parts apart and spares effort, beside what else is wanted."""
-    made = TaskControl(body, skin, tasks, simulated=parameters["water"] != "still", actuation=parameters["actuation"])
+    simulated, actuation = parameters["water"] != "still", parameters["actuation"]
+    if simulated and actuation == "torques":
+        raise InputError(
+            "torques by tasks have diverged in simulated water: use actuation=muscles or water=still"
+        )
+    made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation)
     made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
     return made
 

@@ -1,7 +1,7 @@
-"""A dive: over and head down by tasks, down by weight and hands, a turn, and up by strokes until his lips are out.
+"""A dive by tasks: over and head down, down with the hands' help, a turn, and up again until his lips are out.
 
-Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N, nearly what a stroke gives; so he breathes out
-1.8 litres more before he goes and weighs 2 N in the water. Up he swims by rhythm, whose pilot climbs to the surface.
+Full lungs carry him up by 37 N and lungs after a quiet breath by 16 N; so he breathes out 1.1 litres more before he
+goes, and 5 N are left to bring him back.
 
     vitruvian run dive --set water=still
 """
@@ -16,10 +16,10 @@ import numpy as np
 
 from vitruvian.anatomy import LUNGS, Body, breathing_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Hold, InTurn, Rise, Stage, Task, Untwist
+from vitruvian.control.tasks import Align, Gaze, Hold, InTurn, MouthOut, Rise, Stage, Task, Untwist
 from vitruvian.control.tasks.tasks import LIPS
 from vitruvian.errors import InputError
-from vitruvian.scenes._medley import HandOver, swim_stage
+from vitruvian.scenes._medley import HandOver
 from vitruvian.scenes._swim import start
 from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone, controller
 from vitruvian.skeleton import bone_poses, centre_of_mass
@@ -30,7 +30,8 @@ SIZE, BELOW = (2.4, 2.6, 3.4), 3.0  # window [m], and how much of it is water
 Done = Callable[[Any], bool]
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
-GLIDE, STROKE = "breaststroke", "crawl"  # in whose first pose he glides; by which he comes up
+GLIDE = "breaststroke"  # in whose first pose he glides
+PUSH = 0.08  # weight of the water's force down or up
 STEEP = np.cos(np.radians(35.0))  # of the trunk against straight down or up, at which a stroke may begin
 
 
@@ -64,10 +65,10 @@ def build(parameters: Mapping[str, Any]) -> World:
 
         return InTurn([
             stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
-            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=0.02)], 20.0, low, 0.0),
+            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=PUSH)], 20.0, low, 0.0),
             stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            replace(swim_stage(body, STROKE, parameters["rate"], 30.0, depth=0.0), name="up", done=out, least=0.0),
-            stage("rest", [Align(UP), Hold(body.default_q)], 60.0, lambda state: False, 0.0),
+            stage("up", [*turn(UP), Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
+            stage("rest", [Align(UP), Hold(glide), MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
     def at(body: Body, skin: BoundSkin) -> np.ndarray:
@@ -111,17 +112,16 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
 
 scene = Scene(
     name="dive",
-    summary="head down by tasks, strokes down to a depth, a turn, and up again",
-    answers="Si 2013, chapters 4 and 5",
+    summary="head down by tasks, to a depth, a turn, and up again",
+    answers="Si 2013, chapter 5",
     seconds=30.0,
     build=build,
     check=check,
     parameters={
         **STROKE_PARAMETERS,
         "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
-        "out": Parameter(1.8, "air that he breathes out", "l", low=0.0, high=3.5),
+        "out": Parameter(1.1, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
-        "rate": Parameter(1.0, "stroke cycles a second", "1/s", low=0.3, high=1.2),
     },
     qualities=STROKE_QUALITIES,
 )

@@ -28,9 +28,9 @@ UPRIGHT = 65.0  # [deg] of the trunk above level, nine tenths of the time
 def build(parameters: Mapping[str, Any]) -> World:
     def make(body: Body, skin: BoundSkin) -> TaskControl:
         tasks: list[Task] = [
-            Align(UP),
+            Align(UP, weight=30.0),
             Untwist(),
-            MouthOut(weight=10.0),
+            MouthOut(clear=0.02, weight=10.0),
             Gaze(UP),
             Rise(parameters["height"], push=parameters["push"]),
             Hold(pose(body, POSE)),
