@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from vitruvian.errors import InputError
 from vitruvian.mesh import sphere
 from vitruvian.water import RigidBodies, RigidBody, Tank, drag, fill, step, water_energy
 
@@ -58,3 +59,17 @@ def test_a_course_that_turns_drives_the_water_and_feels_its_moment():
     for _ in range(20):
         step(tank, water, 0.01, mechanism=bodies, body=body)
     assert bodies.rotation(body, 0)[1, 0] == pytest.approx(np.sin(2.0 * 0.21), abs=1e-9)
+
+
+def test_a_state_of_another_tank_or_of_other_bodies_and_a_drag_along_nothing_are_named():
+    tank = Tank((8, 8, 8), 0.1)
+    water = fill(tank, level=0.4)
+    with pytest.raises(InputError, match=r"the state has \(9, 8, 8\) cells"):
+        step(tank, fill(Tank((9, 8, 8), 0.1), level=0.4), 0.01)
+    with pytest.raises(InputError, match="no link 0"):
+        drag(step(tank, water, 0.01), np.array([1.0, 0.0, 0.0]))
+    with pytest.raises(InputError, match="three numbers"):
+        drag(step(tank, water, 0.01), np.zeros(3))
+    with pytest.raises(InputError, match="the state holds 0 bodies, the mechanism 1"):
+        ball = RigidBody.solid("ball", *map(np.asarray, sphere(0.1, subdivisions=1)), 500.0, position=(0.4, 0.4, 0.2))
+        step(tank, water, 0.01, mechanism=RigidBodies([ball]), body=RigidBodies([]).start())

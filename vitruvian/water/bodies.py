@@ -165,6 +165,7 @@ class RigidBodies:
 
     def links(self, state: RigidState) -> Links:
         n = len(self.bodies)
+        self._check_own(state)
         mobility = np.zeros((6 * n, 6 * n))
         for i, b in enumerate(self.bodies):
             if b.course is None:
@@ -175,6 +176,7 @@ class RigidBodies:
         return Links(state.position.copy(), np.hstack([state.spin, state.velocity]), mobility, turned)
 
     def skins(self, state: RigidState) -> list[WetSurface]:
+        self._check_own(state)
         return [
             WetSurface(shape, b.vertices @ self.rotation(state, n).T + state.position[n])
             for n, (b, shape) in enumerate(zip(self.bodies, self._shapes))
@@ -184,6 +186,10 @@ class RigidBodies:
         change = (np.asarray(self.links(state).mobility) @ impulses.ravel()).reshape(-1, 6)
         state.spin += change[:, :3]
         state.velocity += change[:, 3:]
+
+    def _check_own(self, state: RigidState) -> None:
+        if len(state.position) != len(self.bodies):
+            raise InputError(f"bodies: the state holds {len(state.position)} bodies, the mechanism {len(self.bodies)}")
 
     def _stop_at_walls(self, state: RigidState, n: int, dt: float) -> None:
         """Inelastic contact without friction of the farthest vertex with each wall."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
+from vitruvian.errors import InputError
 from vitruvian.water.boundary import Boundary
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, widen
@@ -68,6 +69,10 @@ def water_energy(tank: Tank, state: WaterState, boundary: Boundary | None = None
 def drag(result: StepResult, direction: Array, link: int = 0) -> float:
     """Mean force [N] with which the water held a link back along `direction` (3,) in a step, its course or heading."""
     along = np.asarray(direction, float)
+    if along.shape != (3,) or not 0.0 < np.linalg.norm(along) < np.inf:
+        raise InputError(f"water: drag is told along a direction of three numbers, not {direction}")
+    if not 0 <= link < len(result.impulses):
+        raise InputError(f"water: no link {link} in this step; it had {len(result.impulses)}")
     return float(-result.forces[link, 3:] @ along / np.linalg.norm(along))
 
 

@@ -47,6 +47,8 @@ def step(
         raise InputError(f"water: unknown force model '{forces}'; known: {', '.join(FORCES)}")
     if not 0.0 < dt < np.inf:
         raise InputError(f"water: a step must be a positive time, not {dt} s")
+    if state.phi.shape != tuple(tank.shape):
+        raise InputError(f"water: the state has {state.phi.shape} cells and the tank {tuple(tank.shape)}")
     own = getattr(mechanism, "gravity", None)
     if own is not None and not np.allclose(own, tank.gravity):
         raise InputError(f"water: gravity is {tank.gravity} in the tank and {tuple(map(float, own))} for its bodies")
