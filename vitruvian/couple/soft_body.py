@@ -19,7 +19,6 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import PosedFlesh
 from vitruvian.flesh.posed.skinning import carried
-from vitruvian.flesh.posed.touching import Touching, meet
 from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.skeleton.joints import Free
 
@@ -58,15 +57,14 @@ class SoftBody:
         ground: Ground | None = None,
         flesh_damping: Damping | None = None,
         gravity: tuple[float, float, float] | None = None,
-        touch: Touching | None = None,
     ) -> None:
         """stiffness, damping: kp [N m/rad] and kd [N m s/rad] of the servos, (n_v,). ground: None for none.
-        gravity [m/s²]: the skeleton's own without it. touch: for skin that meets itself."""
+        gravity [m/s²]: the skeleton's own without it."""
         if not isinstance(skeleton.joints[0], Free):
             raise InputError("soft body: the root of its skeleton must be free")
         if flesh.carrier.max() >= skeleton.n_bones:
             raise InputError(f"soft body: flesh for more than {skeleton.n_bones} bones")
-        self.skeleton, self.flesh, self.touch = skeleton, flesh, touch
+        self.skeleton, self.flesh = skeleton, flesh
         self.stiffness, self.damping = (np.ascontiguousarray(a, float) for a in (stiffness, damping))
         self.ground = Ground(present=False) if ground is None else ground
         self.flesh_damping = Damping(pose=10.0) if flesh_damping is None else flesh_damping
@@ -113,9 +111,6 @@ class SoftBody:
         """Flesh and bones dt [s] on. target (n_q,), rate (n_v,): of the servos; push: wrenches on bones (moment about
         the world's origin, force), (n_bones, 6)."""
         given = self.still if push is None else np.ascontiguousarray(push, float)
-        if self.touch is not None:
-            given = given.copy()
-            meet(self.flesh, self.touch, state.x, state.u, dt, given)
         arguments = (self.flesh, self.bones, self.ground, self.flesh_damping, self.room)
         servo = (np.ascontiguousarray(target), np.ascontiguousarray(rate), self.stiffness, self.damping, given, dt)
         if implicit:
