@@ -94,8 +94,8 @@ def _strands(v: Array, faces: Array, normal: Array, over: Array, count: int, rng
         rows += [middle - half, middle + half]
         p = p + (long / (RIBS - 1))[:, None] * way
     points = np.stack(rows, axis=1).reshape(-1, 3)
-    k = 2 * np.arange(RIBS - 1)
-    strip = np.concatenate([np.stack([k, k + 1, k + 3], 1), np.stack([k, k + 3, k + 2], 1)])
+    rib = 2 * np.arange(RIBS - 1)
+    strip = np.concatenate([np.stack([rib, rib + 1, rib + 3], 1), np.stack([rib, rib + 3, rib + 2], 1)])
     return points, (strip[None] + (2 * RIBS * np.arange(count))[:, None, None]).reshape(-1, 3)
 
 
