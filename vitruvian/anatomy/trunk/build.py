@@ -2,11 +2,13 @@
 
     trunk = breathing_human()
     trunk.body        75 bones, the tables' muscles, 600 elements between the ribs
-    trunk.cavities    chest and belly, 1,300 elements of diaphragm and wall
+    trunk.cavities    chest and belly, 1,700 elements of diaphragm and wall
 
-Units of table 8.1, which prints none: F_max newtons an element, k_PE newtons (the force at 1.5 rest lengths), b_PE
-newtons per rest length a second, v_max rest lengths a second. κ = 200 is 200 kPa; ten times that keeps the volume ten
-times better for the same step, and is used. Masses: 8 kg of wall, alike for every point (3.2).
+Units of table 8.1, which prints none: F_max newtons a line, k_PE newtons (the force at 1.5 rest lengths), b_PE newtons
+per rest length a second, v_max rest lengths a second. A line of diaphragm or wall is a strip of muscle, 1/48 of the way
+round the trunk wide; with more or fewer points round the belly a line is weaker or stronger in proportion, so that the
+breath does not depend on the mesh. κ = 200 is 200 kPa; ten times that keeps the volume ten times better for the same
+step, and is used. Masses: 8 kg of wall, alike for every point (3.2).
 """
 
 from __future__ import annotations
