@@ -44,7 +44,8 @@ class Room:
 
     def maps(self, height: int, width: int, samples: int) -> tuple[Array, Array]:
         """Nearness and owner of every sample."""
-        return self._kept("maps", (height, width, samples), np.float32, np.int32)
+        near, owner = self._kept("maps", (height, width, samples), np.float32, np.int32)
+        return near, owner
 
     def layers(self, width: int, samples: int) -> tuple[Array, Array, Array]:
         """Nearness, owner and number of the layers of a band."""
