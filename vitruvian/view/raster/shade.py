@@ -85,7 +85,8 @@ def shade_band(
     alike = np.empty((2, 2), np.bool_)
     for place in range(((bottom - top + 1) // 2) * ((width + 1) // 2)):
         y0, x0 = top + 2 * (place // ((width + 1) // 2)), 2 * (place % ((width + 1) // 2))
-        whole = y0 + 1 < bottom and x0 + 1 < width
+        # the ground has fine lines and sharp shade under feet
+        whole = y0 + 1 < bottom and x0 + 1 < width and owner[y0, x0, 0] != GROUND
         for y in range(y0, min(y0 + 2, bottom)):
             for x in range(x0, min(x0 + 2, width)):
                 alike[y - y0, x - x0] = _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner)
