@@ -7,7 +7,7 @@ strong backwards or sideways, makes it fall, which is reported.
 
     vitruvian run balance --view
     vitruvian run balance --set push=500                          steps ahead and stands
-    vitruvian run balance --set push=500 --set footwork=stay      falls
+    vitruvian run balance --set push=500 --set footwork=stay      on both feet alone
     vitruvian run balance --set head=gaze --set look=2,-2,1.5
 """
 
