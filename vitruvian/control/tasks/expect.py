@@ -2,8 +2,8 @@
 
     f(v + dv) = f_0 - Σ J_iᵀ D_i J_i dv            f_0: flow and lift at the present velocities (`force`)
 
-joins the implicit step in which muscles are chosen, as still water joins the step itself. Fed forward as a mere force,
-water that was felt a step ago makes hands and feet swing: their drag changes by many times their inertia in a step.
+joins the implicit step in which muscles are chosen, as still water joins the step itself. The drag of hands and feet
+may change by many times their inertia in a step, so that a force felt a step ago is no measure of the next one.
 """
 
 from __future__ import annotations
