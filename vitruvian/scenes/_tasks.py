@@ -81,9 +81,7 @@ def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequenc
     """A controller by tasks that keeps parts apart and spares effort, beside what else is wanted."""
     simulated, actuation = parameters["water"] != "still", parameters["actuation"]
     if simulated and actuation == "torques":
-        raise InputError(
-            "torques by tasks have diverged in simulated water: use actuation=muscles or water=still"
-        )
+        raise InputError("torques by tasks have diverged in simulated water: use actuation=muscles or water=still")
     made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation)
     made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
     return made

@@ -75,13 +75,13 @@ def build(parameters: Mapping[str, Any]) -> World:
         return start(body, skin, StrokeMotion(body, load_stroke(GLIDE), 0.7), 0.0)[0]
 
     def breath(body: Body, skin: BoundSkin) -> BoundSkin:
-        if parameters["out"] == 0.0:
+        if parameters["exhaled"] == 0.0:
             return skin
         empty = breathing_skin(body, skin, "empty")
-        least = LUNGS[parameters["lungs"]] - 1e-3 * parameters["out"] - LUNGS["empty"]
+        least = LUNGS[parameters["lungs"]] - 1e-3 * parameters["exhaled"] - LUNGS["empty"]
         if least < 0.0 or skin.volume is None or empty.volume is None:
-            raise InputError(f"dive: {parameters['out']:g} litres are more than these lungs hold")
-        volume = skin.volume - 1e-3 * parameters["out"]
+            raise InputError(f"dive: {parameters['exhaled']:g} litres are more than these lungs hold")
+        volume = skin.volume - 1e-3 * parameters["exhaled"]
         share = (skin.volume - volume) / (skin.volume - empty.volume)
         return skin.with_rest((1.0 - share) * skin.rest + share * empty.rest, volume)
 
@@ -120,7 +120,7 @@ scene = Scene(
     parameters={
         **STROKE_PARAMETERS,
         "lungs": replace(STROKE_PARAMETERS["lungs"], default="normal", help="air in the lungs before he breathes out"),
-        "out": Parameter(1.1, "air that he breathes out", "l", low=0.0, high=3.5),
+        "exhaled": Parameter(1.1, "air that he breathes out", "l", low=0.0, high=3.5),
         "depth": Parameter(1.5, "to which his centre of mass goes down", "m", low=0.3, high=2.0),
     },
     qualities=STROKE_QUALITIES,
