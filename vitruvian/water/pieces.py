@@ -181,7 +181,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             continue
         low_wall = moment[lower, axis, 0] / area[lower, axis, 0] - 1.0
         high_wall = moment[upper, axis, 1] / area[upper, axis, 1]
-        middle_at = min(max(0.5 * (low_wall + high_wall), -0.5), 0.5)
+        middle_at = 0.5 * (low_wall + high_wall) if high_wall - low_wall <= 1.0 else 0.0
         within[f] = part * ((1.0 - abs(middle_at)) * (1.0 + turn) - 1.0)
         more = abs(middle_at) * (1.0 + turn) * part / (1.0 - part)
         if middle_at > 0.0:
