@@ -11,9 +11,9 @@ throat and of the flow's turning round the edge:
 
     two cells' lengths + k,      k = (1 + TURN) b / (1 - b),      TURN = sqrt(2)
 
-k is shared by the two faces in proportion to how near the sheet's middle lies to each. So it is for a plate that is
-about as thick as a cell and lies across a face: a part of k moves to the face that its middle nears, so that it does
-not change hands all at once while the plate is wholly within a cell. A sheet within the face itself leaves the open
+k is shared by the two faces in proportion to how near the sheet's middle lies to each. So it is for a plate no thicker
+than a cell that lies across a face: a part of k moves to the face that its middle nears, so that it does not change
+hands all at once while the plate is wholly within a cell. A sheet within the face itself leaves the open
 part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point lattice: with this open part
 of the last face, and no other, the far field is that of an edge displaced by b cells. The way along the sheet to its
 edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet lies in the middle of cells
@@ -181,7 +181,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             continue
         low_wall = moment[lower, axis, 0] / area[lower, axis, 0] - 1.0
         high_wall = moment[upper, axis, 1] / area[upper, axis, 1]
-        middle_at = min(max(0.5 * (low_wall + high_wall), -0.5), 0.5)
+        middle_at = 0.5 * (low_wall + high_wall) if high_wall - low_wall <= 1.0 else 0.0
         within[f] = part * ((1.0 - abs(middle_at)) * (1.0 + turn) - 1.0)
         more = abs(middle_at) * (1.0 + turn) * part / (1.0 - part)
         if middle_at > 0.0:
