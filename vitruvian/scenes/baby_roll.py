@@ -3,7 +3,7 @@
 A captured roll is put on the baby, whose head is a third of it: the root's path follows from what touches the ground,
 the chin is drawn in upside down by 1.2 rad, and both sides move alike. The captured person squats and pushes off with
 long legs, which the baby cannot; so the scene begins at 0.5 s of the clip, in the middle of the push, with the clip's
-speed. It goes over its head and its back, and stays there: it has not the swing to sit up. Liu & al. 2013, figure 6.
+speed. It goes over its head and its back onto its feet, and ends in a squat. Liu & al. 2013, figure 6.
 
     vitruvian run baby-roll --view
     vitruvian run baby-roll --set control=off      # servos on the captured roll alone
