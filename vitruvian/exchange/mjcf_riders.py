@@ -134,7 +134,11 @@ def _rider(skeleton: Skeleton, c: Carrier) -> Rider:
         R = placement(skeleton, driver)[:3, :3].T @ neutral_placement(skeleton, driver)[:3, :3]
         turned = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         a = np.asarray(c.axis)
-        rho = float(np.asarray(c.up) @ R @ a) if c.kind == RISE else float(np.arctan2(0.5 * a @ turned, 0.5 * (np.trace(R) - 1.0)))
+        rho = (
+            float(np.asarray(c.up) @ R @ a)
+            if c.kind == RISE
+            else float(np.arctan2(0.5 * a @ turned, 0.5 * (np.trace(R) - 1.0)))
+        )
     start = np.eye(4)
     start[:3, :3], start[:3, 3] = rotation_about(pivot, float(curve(rho)[3])), curve(rho)[:3]
     return Rider(c, base, driver, start, tuple(_joints(skeleton, c, driver, curve, pivot)) if able else ())
