@@ -102,7 +102,8 @@ def riders(body: Body) -> list[Rider]:
 
 def add_riders(root: ET.Element, body: Body, bodies: list[ET.Element], timestep: float) -> dict[str, ET.Element]:
     """Bodies, joints and constraints of all riders; the element of each by its name. After all bones."""
-    found, out = riders(body), {}
+    found = riders(body)
+    out: dict[str, ET.Element] = {}
     if not found:
         return out
     tendons = root.find("tendon")
@@ -133,7 +134,11 @@ def _rider(skeleton: Skeleton, c: Carrier) -> Rider:
         R = placement(skeleton, driver)[:3, :3].T @ neutral_placement(skeleton, driver)[:3, :3]
         turned = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         a = np.asarray(c.axis)
-        rho = float(c.up @ R @ a) if c.kind == RISE else float(np.arctan2(0.5 * a @ turned, 0.5 * (np.trace(R) - 1.0)))
+        rho = (
+            float(np.asarray(c.up) @ R @ a)
+            if c.kind == RISE
+            else float(np.arctan2(0.5 * a @ turned, 0.5 * (np.trace(R) - 1.0)))
+        )
     start = np.eye(4)
     start[:3, :3], start[:3, 3] = rotation_about(pivot, float(curve(rho)[3])), curve(rho)[:3]
     return Rider(c, base, driver, start, tuple(_joints(skeleton, c, driver, curve, pivot)) if able else ())
@@ -149,7 +154,8 @@ def _joints(skeleton: Skeleton, c: Carrier, driver: int, curve: CubicSpline, piv
     place, angle = curve(rho)[:, :3] - curve(0.0)[:3], curve(rho)[:, 3] - float(curve(0.0)[3])
     along = place @ pivot
     flat = place - np.outer(along, pivot)
-    out, own = [], angle
+    out: list[RiderJoint] = []
+    own = angle
     if np.ptp(along) > STILL:
         out.append(RiderJoint("slide", pivot, np.zeros(3), _quartic(rho, along)))
     if np.abs(flat).max() > STILL:

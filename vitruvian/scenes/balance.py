@@ -20,7 +20,7 @@ import numpy as np
 
 from vitruvian.anatomy import body_contacts, human
 from vitruvian.control import HANGING, Relaxer, pose
-from vitruvian.control.stance import Catch, Follow, StanceGains, posture_weights
+from vitruvian.control.stance import Catch, Follow, Plan, StanceGains, posture_weights
 from vitruvian.scenes._body import STEPS, missing_metrics
 from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._carried import PARAMETERS as HEAD
@@ -54,7 +54,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         cameras=STANDING_CAMERAS, books=True, breathing=breathing_of(parameters, body), skin=True,
     )  # fmt: skip
     gains = StanceGains(rate=parameters["rate"], swing_weight=60.0)
-    plan = (Catch if parameters["footwork"] == "step" else Follow)(body, motion, posture_weights(body))
+    weights = posture_weights(body)
+    plan: Plan = Catch(body, motion, weights) if parameters["footwork"] == "step" else Follow(body, motion, weights)
     world = stance_world(system, plan, gains, parameters["steps"])
     return carry_head(world, body, parameters)
 
