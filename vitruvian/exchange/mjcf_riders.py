@@ -193,7 +193,7 @@ def _tie(
     how = {"solref": numbers((2.0 * dt, 1.0)), "solimp": STIFF}
     if c.kind != RISE:
         for k, j in enumerate(r.joints):
-            ET.SubElement(ties, "joint", joint1=f"{c.name}.{k}", joint2=c.driver, polycoef=numbers(j.powers), **how)
+            ET.SubElement(ties, "joint", how, joint1=f"{c.name}.{k}", joint2=c.driver, polycoef=numbers(j.powers))
         return
     if tendons is None:
         raise InputError(f"MJCF: the rider '{c.name}' needs tendons")
@@ -212,5 +212,5 @@ def _tie(
         own = ET.SubElement(tendons, "fixed", name=f"{c.name}.{k}")
         ET.SubElement(own, "joint", joint=f"{c.name}.{k}", coef="1")
         ET.SubElement(
-            ties, "tendon", tendon1=f"{c.name}.{k}", tendon2=f"rise {c.name}", polycoef=numbers(powers), **how
+            ties, "tendon", how, tendon1=f"{c.name}.{k}", tendon2=f"rise {c.name}", polycoef=numbers(powers)
         )
