@@ -70,6 +70,6 @@ def test_a_state_of_another_tank_or_of_other_bodies_and_a_drag_along_nothing_are
         drag(step(tank, water, 0.01), np.array([1.0, 0.0, 0.0]))
     with pytest.raises(InputError, match="three numbers"):
         drag(step(tank, water, 0.01), np.zeros(3))
+    ball = RigidBody.solid("ball", *map(np.asarray, sphere(0.1, subdivisions=1)), 500.0, position=(0.4, 0.4, 0.2))
     with pytest.raises(InputError, match="the state holds 0 bodies, the mechanism 1"):
-        ball = RigidBody.solid("ball", *map(np.asarray, sphere(0.1, subdivisions=1)), 500.0, position=(0.4, 0.4, 0.2))
         step(tank, water, 0.01, mechanism=RigidBodies([ball]), body=RigidBodies([]).start())
