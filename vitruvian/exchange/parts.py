@@ -44,7 +44,7 @@ def moves_with_a_hinge(body: Body, p: int) -> bool:
 
 def warn_of_riding(body: Body, form: str) -> None:
     """Say that the format `form` fixes points that ride on carriers which follow more than a hinge."""
-    fixed = [p for p in np.flatnonzero(body.muscles.riding >= 0) if not moves_with_a_hinge(body, p)]
+    fixed = [p for p in np.flatnonzero(body.muscles.riding >= 0) if not moves_with_a_hinge(body, int(p))]
     if fixed:
         names = ", ".join(sorted({body.muscles.frames[body.muscles.riding[p]].name for p in fixed}))
         warnings.warn(

@@ -45,7 +45,7 @@ def written_radii(body: Body) -> Array:
         ]
         more = [contact_of(wraps, j, poses, points) for j in range(n)]
         ours = np.array([hold * extra for _, hold, extra in more])
-        off += (_excess(*ends, wraps.radius[:, None] * SHARES) - ours[:, None]) ** 2
+        off += (_excess(ends[0], ends[1], wraps.radius[:, None] * SHARES) - ours[:, None]) ** 2
     pairs: dict[tuple[str, int], list[int]] = {}
     for j in range(n):
         m = int(wraps.muscle[j])
