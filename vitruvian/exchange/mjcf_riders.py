@@ -211,6 +211,4 @@ def _tie(
         powers = _quartic((length - at_zero)[::-1], value[::-1])
         own = ET.SubElement(tendons, "fixed", name=f"{c.name}.{k}")
         ET.SubElement(own, "joint", joint=f"{c.name}.{k}", coef="1")
-        ET.SubElement(
-            ties, "tendon", how, tendon1=f"{c.name}.{k}", tendon2=f"rise {c.name}", polycoef=numbers(powers)
-        )
+        ET.SubElement(ties, "tendon", how, tendon1=f"{c.name}.{k}", tendon2=f"rise {c.name}", polycoef=numbers(powers))
