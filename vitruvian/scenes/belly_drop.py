@@ -55,7 +55,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report.metrics |= {"dent_mm": 1e3 * max(0.0, start - float(first.min()))}
     if time[-1] > touch + 0.2:
         report.checks["the ball sinks in"] = report.metrics["dent_mm"] > 10.0
-        report.checks["and is held"] = bool(start - first.min() < 0.2 and first[-1] > first.min())
+        report.checks["the belly stops it"] = bool(start - first.min() < 0.2 and first[-1] > first.min())
     common(report, recording, worst=0.5)
     return report
 

@@ -3,8 +3,8 @@
 The pulse is half a sine at the base of the neck, which does not turn. Reported: acceleration of the head's centre of
 mass without gravity's share, HIC over 15 and 36 ms, and the load between head and neck at the occipital condyles
 (C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij. The stretch
-reflex answers at once, as in the thesis, or as late as in people (`delay`): then heads reach the stops of their necks
-whatever the tone, and only what was measured is told.
+reflex answers at once, as in the thesis, or as late as in people (`delay`): then all
+three heads turn as far, whatever the tone.
 
     vitruvian run crash --view
     vitruvian run crash --set peak=8 --set direction=rear
