@@ -9,9 +9,8 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import Align, Effort, Follow, Gathered, Hold, Orient, Program, Smooth, TaskControl, Untwist
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.smooth import turn_between
-from vitruvian.couple import StillWater
+from vitruvian.couple import StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
-from vitruvian.couple.still_water import StillWaterPush
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.systems import SwimmerSystem
 from vitruvian.verify import tasks as book

@@ -25,7 +25,7 @@ def settings(name, **change):
         ("supine", {"w_nat": 0.01}),
         ("prone", {"beside": False, "actuation": "torques"}),
         ("tread", {}),
-        ("dive", {"out": 2.0}),
+        ("dive", {"exhaled": 2.0}),
     ],
 )
 def test_it_steps(name, change):
@@ -46,10 +46,10 @@ def test_torques_are_refused_in_simulated_water():
 
 def test_breathing_out_takes_its_volume():
     scene, given = settings("dive")
-    volume = [scene.build(given | {"out": out}).simulation.skin.volume for out in (0.0, 2.1)]
+    volume = [scene.build(given | {"exhaled": out}).simulation.skin.volume for out in (0.0, 2.1)]
     assert volume[0] - volume[1] == pytest.approx(2.1e-3)
     with pytest.raises(InputError, match="more than these lungs hold"):
-        scene.build(given | {"lungs": "empty", "out": 1.0})
+        scene.build(given | {"lungs": "empty", "exhaled": 1.0})
 
 
 class Constant:

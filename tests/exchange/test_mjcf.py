@@ -13,8 +13,7 @@ from vitruvian.exchange.mjcf import qpos_from_q, velocity_map
 from vitruvian.exchange.mjcf_riders import riders
 from vitruvian.exchange.peers import mujoco_model
 from vitruvian.exchange.written_cylinders import written_radii
-from vitruvian.muscle import LinearHill, MuscleBuilder, lengths
-from vitruvian.muscle.paths import carrier_poses
+from vitruvian.muscle import LinearHill, MuscleBuilder, carrier_poses, lengths
 from vitruvian.skeleton import Inertia, SkeletonBuilder, bone_poses, integrate
 from vitruvian.skeleton.joints import Ball, Cylindrical, Elliptic, Fixed, Free, Planar, Prismatic, Revolute, Universal
 from vitruvian.spatial import rotation_about, transform

@@ -18,7 +18,7 @@ import numpy as np
 from vitruvian.couple.soft_body import SoftBody, SoftState
 from vitruvian.couple.soft_bones import bones_of, locate, spread
 from vitruvian.couple.soft_explicit import bone_system
-from vitruvian.flesh.embedding import Embedding
+from vitruvian.flesh import Embedding
 from vitruvian.flesh.posed.skinning import carried_velocities, frame_rates
 from vitruvian.skeleton import Skeleton
 from vitruvian.water import Links, WetShape, WetSurface
