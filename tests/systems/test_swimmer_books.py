@@ -15,11 +15,13 @@ def test_what_is_given_goes_into_water_body_and_damped_joints(actuation, water, 
     defaults = {name: p.default for name, p in crawl.parameters.items()}
     world = crawl.build({**defaults, "water": water, "cell": cell, "actuation": actuation})
     world.start()
+    world.advance(0.1)  # cartilages and stops that the stroke's first pose strains let go in the first steps
     first = world.observe().signals
-    world.advance(0.5)
+    world.advance(0.4)
     last = world.observe().signals
-    given = last["work"][0]
-    lost = last["work"].sum() - (last["energy"].sum() - first["energy"].sum())
+    work = last["work"] - first["work"]
+    given = work[0]
+    lost = work.sum() - (last["energy"].sum() - first["energy"].sum())
     assert given > 20.0
-    assert last["work"][3] < 0.0
+    assert work[3] < 0.0
     assert 0.0 <= lost < most * given
