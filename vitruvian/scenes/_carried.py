@@ -34,7 +34,8 @@ def carry_head(world: World, body: Body, parameters: Mapping[str, Any]) -> World
         return world
     target = looked_at(parameters["look"])
     nets = shipped("neck", tuple(body.muscles.names[i] for i in statics.muscles))
-    settings = HeadSettings(tone=0.1, tone_rises=True, gain_rises=True)
+    # networks that meet the torque closely leave little stiffness: tone holds the head in a push
+    settings = HeadSettings(tone=0.2, tone_rises=True, gain_rises=True)
     head = HeadControl(body, None, settings, networks=nets, statics=statics)
     world.controller = Carried(world.controller, GazeControl(head, lambda time: target))
     return world
