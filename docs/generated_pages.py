@@ -2,7 +2,7 @@
 
 mkdocs calls `on_files` (mkdocs.yml, hooks). The reference is what each package exports, with signature and docstring.
 The book is every claim, chapter by chapter, with what was measured if `docs/book.json` holds it
-(`vitruvian verify --json > docs/book.json`), as a table and a plot of each error over its tolerance.
+(docs/make_book.py puts it there), as a table and a plot of each error over its tolerance.
 """
 
 from __future__ import annotations
@@ -131,11 +131,14 @@ def book_page() -> str:
     lines += [
         f"{len(claims)} claims, each measured anew by `vitruvian verify` (one chapter: `vitruvian verify water`)."
     ]
-    if measured:
-        passed = sum(case["passed"] is True for case in measured.values())
-        lines += ["", f"Measured for this page: {len(measured)}, of which {passed} hold."]
-        lines += ["A bar is an error over its tolerance, by decades; a full bar is an error as large as the tolerance."]
     chapters = list(dict.fromkeys(claim.name.partition("/")[0] for claim in claims))
+    if measured:
+        lines += ["", "| chapter | claims | measured | hold | on |", "| --- | --- | --- | --- | --- |"]
+        lines += [_summary(chapter, [c.name for c in claims], measured) for chapter in chapters]
+        lines += [
+            "",
+            "A bar is an error over its tolerance, by decades; a full bar is an error as large as the tolerance.",
+        ]
     for chapter in chapters:
         its = [claim for claim in claims if claim.name.startswith(f"{chapter}/")]
         figures = any(claim.name in measured for claim in its)
@@ -151,6 +154,15 @@ def book_page() -> str:
         if told:
             lines += ["", plot(told)]
     return "\n".join(lines) + "\n"
+
+
+def _summary(chapter: str, names: list[str], measured: dict[str, dict[str, Any]]) -> str:
+    """A line on a chapter: its claims, how many were measured, how many hold, when."""
+    its = [name for name in names if name.startswith(f"{chapter}/")]
+    found = [measured[name] for name in its if name in measured and measured[name]["passed"] is not None]
+    days = sorted({case["on"] for case in found})
+    hold, when = sum(case["passed"] for case in found), " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
+    return f"| [{chapter}](#{chapter}) | {len(its)} | {len(found) or 'not yet'} | {hold if found else ''} | {when} |"
 
 
 def plot(found: dict[str, dict[str, Any]]) -> str:

@@ -91,25 +91,25 @@ def test_enough_of_the_guides_is_run():
     assert len(cheap_lines()) >= 9
 
 
-def generated():
-    spec = spec_from_file_location("generated_pages", ROOT / "docs" / "generated_pages.py")
+def script(name):
+    spec = spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     made = module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
 
 
 def test_the_reference_has_every_exported_name_with_its_docstring():
-    pages = generated().pages()
+    pages = script("generated_pages").pages()
     assert "### vt.render" in pages["api/index.md"]
     assert "one of the stage&#x27;s, or &quot;auto&quot;" in pages["api/index.md"]
-    for package in generated().PACKAGES:
+    for package in script("generated_pages").PACKAGES:
         for name in getattr(import_module(f"vitruvian.{package}"), "__all__", []):
             assert f"### {name}\n" in pages[f"api/{package}.md"]
 
 
 def test_the_book_has_every_claim_and_what_was_measured(tmp_path, monkeypatch):
-    made = generated()
-    case = {"value": 2e-7, "reference": 0.0, "tolerance": 1e-6, "unit": "m", "passed": True}
+    made = script("generated_pages")
+    case = {"value": 2e-7, "reference": 0.0, "tolerance": 1e-6, "unit": "m", "passed": True, "on": "2026-01-02"}
     first = find_claims([])[0].name
     (tmp_path / "book.json").write_text(json.dumps({"cases": {first: case}}))
     monkeypatch.setattr(made, "HERE", tmp_path)
@@ -118,3 +118,20 @@ def test_the_book_has_every_claim_and_what_was_measured(tmp_path, monkeypatch):
         assert f"**{claim.name.partition('/')[2]}**" in page
     assert "2e-07 m | 0 ± 1e-06 | holds" in page
     assert page.count("<rect") == 1
+    assert "| 1 | 1 | 2026-01-02 |" in page
+    assert "not yet" in page
+
+
+def test_measured_chapters_are_put_together_and_the_newest_counts(tmp_path):
+    made = script("make_book")
+    old, new = (
+        {"value": v, "reference": 0.0, "tolerance": 1.0, "unit": "", "passed": v < 1, "seconds": 1.0, "detail": ""}
+        for v in (2.0, 0.5)
+    )
+    (tmp_path / "a.json").write_text(json.dumps({"cases": {"x/one": old, "x/gone": old}}))
+    (tmp_path / "b.json").write_text(json.dumps({"cases": {"x/one": new}}))
+    first = made.merged({}, [tmp_path / "a.json"], ["y/two", "x/one"])
+    assert list(first["cases"]) == ["x/one"]
+    both = made.merged(first, [tmp_path / "b.json"], ["y/two", "x/one"])
+    assert both["cases"]["x/one"]["passed"]
+    assert len(both["cases"]["x/one"]["on"]) == 10
