@@ -39,6 +39,7 @@ class Leans(NamedTuple):
     damping: Array  # [N s/m], (l,)
     tied: Array  # bool, (l,)
     radius: Array  # [m], (l,); above 0 the anchor is a ball's middle, which may be free, and `way` is not looked at
+    friction: Array  # coefficient of Coulomb friction, for balls, (l,)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ from vitruvian.muscle.elements import tension_kernel
 from vitruvian.skeleton import bone_poses, integrate
 
 Array = np.ndarray
+STICK = 0.01  # [m/s] below it Coulomb friction grows with the speed
 
 
 class CavityScratch:
@@ -261,6 +262,14 @@ def force_terms(leans, lines, length, rate, tension, pos, u, h, pull, f, belly, 
         else:
             pull[n] = 0.0
             lines.along[n] = 0.0
+        rub = 0.0
+        if leans.friction[n - e] > 0.0 and pull[n] < 0.0:
+            slip = 0.0
+            for k in range(3):
+                slip += (u[j, k] - u[i, k] - rate[n] * d[k]) ** 2
+            rub = -leans.friction[n - e] * pull[n] / max(np.sqrt(slip), STICK)
+            lines.across[n] = h * rub
         for k in range(3):
-            f[i, k] += pull[n] * d[k]
-            f[j, k] -= pull[n] * d[k]
+            a = pull[n] * d[k] + rub * (u[j, k] - u[i, k] - rate[n] * d[k])
+            f[i, k] += a
+            f[j, k] -= a

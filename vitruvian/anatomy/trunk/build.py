@@ -141,8 +141,11 @@ def _span(s: Strand) -> float:
     return float(np.linalg.norm(s.end - s.start))
 
 
-def with_ball(trunk: Trunk, position: Array, radius: float, mass: float, stiffness: float = 5e3) -> Trunk:
-    """The trunk with a ball that may fall on its belly, the last free point; position [m] in the default pose."""
+def with_ball(
+    trunk: Trunk, position: Array, radius: float, mass: float, stiffness: float = 5e3, friction: float = 0.5
+) -> Trunk:
+    """The trunk with a ball that may fall on its belly, the last free point; position [m] in the default pose. It rubs
+    on the skin (0.5: dry skin on smooth solids, 0.3 to 0.7) and does not spin."""
     c = trunk.cavities
     n, ball = len(c.carried.point), c.n_points
     wall = np.unique(trunk.shape.wall[1:-1])
@@ -157,7 +160,7 @@ def with_ball(trunk: Trunk, position: Array, radius: float, mass: float, stiffne
     )
     stiffness = stiffness * trunk.shape.share**2
     more = (wall, np.full(k, n), np.zeros((k, 3)), np.full(k, stiffness), np.full(k, 1e-3 * stiffness),
-            np.zeros(k, bool), np.full(k, radius))  # fmt: skip
+            np.zeros(k, bool), np.full(k, radius), np.full(k, friction))  # fmt: skip
     leans = Leans(*(np.concatenate([a, b]) for a, b in zip(c.leans, more)))
     cavities = replace(
         c, carried=carried, rest=np.insert(c.rest, ball, position, axis=0), mass=np.insert(c.mass, ball, mass),
@@ -201,6 +204,7 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
             np.array([*[LEAN * shape.share**2] * walls, *PERICARDIUM]),
             np.where(tied, PERICARDIUM_DAMPING, LEAN_DAMPING * shape.share**2),
             tied,
+            np.zeros(len(leaning)),
             np.zeros(len(leaning)),
         ),
         bulk, float(volume(belly, at)), float(volume(chest, at)),
