@@ -264,7 +264,7 @@ def _precondition(factor, blocks, pg, small, g, r, out):
             out[k] -= t * pg[c, k]
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def solve(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, right, tolerance, moved, z):
     """z with A z = right; returns the number of iterations, -1 if bones or points are not positive definite."""
     size, m = len(right), len(weight)

@@ -64,7 +64,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         report.metrics["slid_mm"] = 1e3 * float(np.linalg.norm(ball[-1, :2] - ball[0, :2]))
         if parameters["friction"] >= 0.3:
             report.checks["the ball comes to rest on the belly"] = bool(
-                np.ptp(end, axis=0).max() < 3e-3 and 0.0 < sunk[-1] and report.metrics["slid_mm"] < 50.0
+                np.ptp(end, axis=0).max() < 3e-3 and sunk[-1] > 0.0 and report.metrics["slid_mm"] < 50.0
             )
     common(report, recording, worst=0.5)
     return report

@@ -178,11 +178,11 @@ def finer_bellies_breathe_alike() -> Finding:
 
 @claim
 def a_calm_breath_presses_on_the_belly() -> Finding:
-    """In a calm breath the belly's pressure swings by 0.3 to 1 kPa, as in people (Konno and Mead 1968: the abdomen is
-    about as compliant as the rib cage, 0.1 l/cmH2O)."""
+    """In a calm breath the belly's pressure swings by 0.5 to 1 kPa, as in people. Not met: our wall gives way by about
+    0.1 l/cmH2O, as that of relaxed people does (Konno and Mead 1968); the guide says more."""
     run = play("calm", 8.0, STEP)
     swing = float(np.ptp(run.squeeze[run.time > 4.0]))
-    return Finding.within(swing, 300.0, 1000.0, "Pa")
+    return Finding.within(swing, 500.0, 1000.0, "Pa", "a shortfall that is known")
 
 
 @claim
