@@ -143,6 +143,14 @@ def test_one_bad_value_of_phi_is_named_with_its_cell():
         step(tank, water, 0.01)
 
 
+def test_a_marker_that_is_nowhere_is_an_error():
+    tank = Tank((N, N, N), 1.0 / N, particles=8)
+    water = fill(tank, level=0.5)
+    water.markers[5] = np.nan
+    with pytest.raises(Diverged, match="place of a marker is not a number"):
+        step(tank, water, 0.01)
+
+
 def test_a_body_wholly_outside_is_named_even_where_walls_may_be_passed():
     tank = tank_of()
     course = lambda t: ((0.8 + 4.0 * t, 0.5, 0.5), (4.0, 0.0, 0.0))  # noqa: E731

@@ -93,6 +93,8 @@ def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None =
     if not np.isfinite(state.phi).all():
         cell = tuple(int(n) for n in np.argwhere(~np.isfinite(state.phi))[0])
         raise Diverged("water", f"the level set phi is not a number in cell {cell}")
+    if not np.isfinite(state.markers.sum()):
+        raise Diverged("water", "the place of a marker is not a number")
     g = float(np.linalg.norm(tank.gravity)) if tank.free_surface else 0.0
     # a drop at rest gains sqrt(g h) over a cell, which the next velocity must not outrun
     return min(tank.largest_substep, tank.courant * h / (speed + np.sqrt(g * h) + 1e-12))
