@@ -19,6 +19,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import PosedFlesh
 from vitruvian.flesh.posed.skinning import carried
+from vitruvian.flesh.posed.touching import Touching, meetings, never_touching
 from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.skeleton.joints import Free
 
@@ -57,14 +58,16 @@ class SoftBody:
         ground: Ground | None = None,
         flesh_damping: Damping | None = None,
         gravity: tuple[float, float, float] | None = None,
+        touch: Touching | None = None,
     ) -> None:
         """stiffness, damping: kp [N m/rad] and kd [N m s/rad] of the servos, (n_v,). ground: None for none.
-        gravity [m/s²]: the skeleton's own without it."""
+        gravity [m/s²]: the skeleton's own without it. touch: for skin that meets itself."""
         if not isinstance(skeleton.joints[0], Free):
             raise InputError("soft body: the root of its skeleton must be free")
         if flesh.carrier.max() >= skeleton.n_bones:
             raise InputError(f"soft body: flesh for more than {skeleton.n_bones} bones")
         self.skeleton, self.flesh = skeleton, flesh
+        self.touch = never_touching() if touch is None else touch
         self.stiffness, self.damping = (np.ascontiguousarray(a, float) for a in (stiffness, damping))
         self.ground = Ground(present=False) if ground is None else ground
         self.flesh_damping = Damping(pose=10.0) if flesh_damping is None else flesh_damping
@@ -75,6 +78,7 @@ class SoftBody:
         self.room = Room(
             np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((m, 6)), np.zeros(8),
             np.zeros((len(flesh.column), 3, 3)), np.zeros(len(flesh.skin_area), np.int64),
+            np.zeros((len(flesh.skin_area), 2), np.int64), np.zeros((len(flesh.skin_area), 8)),
         )  # fmt: skip
         self.still = np.zeros((m, 6))
 
@@ -111,7 +115,7 @@ class SoftBody:
         """Flesh and bones dt [s] on. target (n_q,), rate (n_v,): of the servos; push: wrenches on bones (moment about
         the world's origin, force), (n_bones, 6)."""
         given = self.still if push is None else np.ascontiguousarray(push, float)
-        arguments = (self.flesh, self.bones, self.ground, self.flesh_damping, self.room)
+        arguments = (self.flesh, self.bones, self.ground, self.touch, self.flesh_damping, self.room)
         servo = (np.ascontiguousarray(target), np.ascontiguousarray(rate), self.stiffness, self.damping, given, dt)
         if implicit:
             found = implicit_step(
@@ -149,3 +153,10 @@ class SoftBody:
     def centre(self, state: SoftState) -> Array:
         """Centre of mass [m], (3,)."""
         return np.asarray(self.flesh.mass @ state.x / self.flesh.mass.sum())
+
+    def overlap(self, state: SoftState) -> tuple[int, float]:
+        """How many points of the skin are in other flesh, and the deepest [m]; (0, 0) without self-contact."""
+        if not self.touch.present:
+            return 0, 0.0
+        count = meetings(self.flesh, self.touch, state.x, self.room.pair, self.room.grip)
+        return int(count), float(-self.room.grip[:count, 7].min(initial=0.0))

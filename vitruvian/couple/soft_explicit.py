@@ -26,6 +26,7 @@ from vitruvian.flesh.posed.forces import elastic_forces
 from vitruvian.flesh.posed.ground import add_ground
 from vitruvian.flesh.posed.skinning import add_pose_damping, carried, place_fixed
 from vitruvian.flesh.posed.stiffness import add_elastic
+from vitruvian.flesh.posed.touching import add_touching
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 from vitruvian.skeleton.coordinates import move
 
@@ -51,10 +52,12 @@ class Room(NamedTuple):
     total: Array  # wrench of the ground on all (6), slip times load, load
     matrix: Array  # (n_places, 3, 3)
     near: Array  # points of the skin that touch the ground (n_skin,)
+    pair: Array  # points of the skin and elements that meet (n_skin, 2)
+    grip: Array  # and how (n_skin, 8)
 
 
 @njit(cache=True)
-def explicit_step(flesh, bones, ground, damping, room, q, v, x, u, anchor, target, rate, k, d, push, h):
+def explicit_step(flesh, bones, ground, touch, damping, room, q, v, x, u, anchor, target, rate, k, d, push, h):
     """Advance q, v, x, u, anchor by h [s]. target, rate: of the servos; push: wrenches (n_bones, 6) at the origin.
 
     Returns -1, or the coordinate at which the bones' matrix lost its definiteness."""
@@ -79,6 +82,8 @@ def explicit_step(flesh, bones, ground, damping, room, q, v, x, u, anchor, targe
     )
     if ground.present:
         add_ground(flesh, ground, x, u, anchor, room.near, room.force, room.total)
+    if touch.present:
+        add_touching(flesh, touch, x, u, h, room.pair, room.grip, room.force)
     drag = damping.node + damping.mass
     for i in range(len(x)):
         b, f = flesh.bone[i], room.force[i]

@@ -38,6 +38,7 @@ from vitruvian.flesh.posed.skinning import (
     velocity_at,
 )
 from vitruvian.flesh.posed.stiffness import add_elastic
+from vitruvian.flesh.posed.touching import add_touching, touching_product
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 from vitruvian.skeleton.coordinates import move
 from vitruvian.skeleton.evaluate import NV, PARENT, V0
@@ -45,7 +46,7 @@ from vitruvian.skeleton.evaluate import NV, PARENT, V0
 
 @njit(cache=True)
 def implicit_step(
-    flesh, bones, ground, damping, room, q, v, x, u, anchor, du, dv, target, rate, k, d, push, h, tolerance, most
+    flesh, bones, ground, touch, damping, room, q, v, x, u, anchor, du, dv, target, rate, k, d, push, h, tolerance, most
 ):
     """Advance q, v, x, u, anchor by h [s]; du, dv: the last step's change of velocities in, this one's out.
 
@@ -92,6 +93,7 @@ def implicit_step(
     if ground.present:
         touching = under_ground(flesh, ground.height, x, anchor, False, room.near)
         _add_contact(flesh, ground, x, u, anchor, room.near[:touching], h, force, matrix)
+    meet = add_touching(flesh, touch, x, u, h, room.pair, room.grip, force) if touch.present else 0
     drag = damping.node + damping.mass
     for i in range(n):
         if flesh.bone[i] < 0:
@@ -106,7 +108,9 @@ def implicit_step(
     project(bones, room.wrench, right)
     right *= h
     force *= h
-    iterations = _solve(flesh, bones, mass, matrix, damping.pose * h, x, room, force, right, du, dv, tolerance, most)
+    iterations = _solve(
+        flesh, bones, touch, mass, matrix, damping.pose * h, x, room, meet, force, right, du, dv, tolerance, most
+    )
     if iterations < 0:
         return iterations
     # the new state
@@ -286,7 +290,7 @@ def _fix(flesh, bones, v, x, out):
 
 
 @njit(cache=True)
-def _apply(flesh, bones, mass, matrix, damp, x, direction, p, pv, out, outv, wrench):
+def _apply(flesh, bones, touch, mass, matrix, damp, x, direction, pair, grip, p, pv, out, outv, wrench):
     """(out, outv) = A (p, pv); p's fixed rows are filled in here."""
     twists = _fix(flesh, bones, pv, x, p)
     wrench[:] = 0.0
@@ -300,6 +304,7 @@ def _apply(flesh, bones, mass, matrix, damp, x, direction, p, pv, out, outv, wre
         out[i, 0], out[i, 1], out[i, 2] = a, b, c
     if damp > 0.0:
         damped_product(flesh, bones.poses, twists, damp, direction, p, out, wrench)
+    touching_product(flesh, touch, pair, grip, p, out)
     _gather_fixed(flesh, x, out, wrench)
     outv[:] = mass @ pv
     project(bones, wrench, outv)
@@ -362,10 +367,10 @@ def _joint_block(flesh, bones, mass, matrix, x):
 
 
 @njit(cache=True)
-def _solve(flesh, bones, mass, matrix, damp, x, room, right, rightv, du, dv, tolerance, most):
+def _solve(flesh, bones, touch, mass, matrix, damp, x, room, meet, right, rightv, du, dv, tolerance, most):
     """Preconditioned conjugate gradients for (du, dv), from what they hold. Returns iterations; -1: not definite."""
     n = len(x)
-    direction = room.direction
+    direction, pair, grip = room.direction, room.pair[:meet], room.grip[:meet]
     bad, joints = _joint_block(flesh, bones, mass, matrix, x)
     if bad >= 0:
         return -1
@@ -386,7 +391,7 @@ def _solve(flesh, bones, mass, matrix, damp, x, room, right, rightv, du, dv, tol
         du[:] = 0.0
         dv[:] = 0.0
         return 0
-    _apply(flesh, bones, mass, matrix, damp, x, direction, du, dv, s, sv, wrench)
+    _apply(flesh, bones, touch, mass, matrix, damp, x, direction, pair, grip, du, dv, s, sv, wrench)
     r[:] = right - s
     rv[:] = rightv - sv
     rho = _precondition(flesh, blocks, joints, r, rv, z, zv)
@@ -401,7 +406,7 @@ def _solve(flesh, bones, mass, matrix, damp, x, room, right, rightv, du, dv, tol
     for turn in range(most):
         if rho <= tolerance * tolerance * size:
             return turn
-        _apply(flesh, bones, mass, matrix, damp, x, direction, p, pv, s, sv, wrench)
+        _apply(flesh, bones, touch, mass, matrix, damp, x, direction, pair, grip, p, pv, s, sv, wrench)
         curve = 0.0
         for i in range(n):
             if flesh.bone[i] < 0:

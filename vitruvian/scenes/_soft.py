@@ -9,33 +9,26 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.characters import Character, character, soft_body
-from vitruvian.control.search import Following, Reference
-from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.cycle import Cycle, cycle_of
+from vitruvian.control.search import Following
+from vitruvian.control.search.cycle import Cycle
 from vitruvian.control.search.playing import Playing, Running, found_file
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.samples import Control
-from vitruvian.exchange import read_trial
-from vitruvian.measured.retarget import ready
+from vitruvian.exchange.found import HARD, cycle_for, motion_of
 from vitruvian.systems import Measure, Push
 from vitruvian.systems.character import CharacterSystem
 from vitruvian.world import Parameter, Recording, Report, Signal, World
 
 FALLEN = 0.6  # of the first height of the centre of mass
 SUBSTEPS = 5  # of 4 ms in a frame of 20 ms
-HARD = 4e5  # [Pa] policies are for flesh four times as stiff as the characters' own, as Liu & al. found theirs
 YOUNG = Parameter(HARD, "Young's modulus of the flesh", "Pa", low=1e4, high=1e7)
+TOUCH = Parameter("off", "whether the skin meets itself", choices=("off", "on"))
 CONTROL = Parameter("found", "the one that was found, or the captured motion alone", choices=("found", "off"))
 
 
-def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Reference:
-    """The captured clip on a character for which a control was found."""
-    how = {key: told[key] for key in ("slower", "grounded", "rolling", "tuck", "even") if key in told}
-    return ready(read_trial(told["clip"]), who, loop=loop, **how)
-
-
-def opened(found: str, *, off: bool = False, loop: bool = False) -> World:
-    """A character under an open loop that is shipped; off: along the captured motion alone."""
+def opened(found: str, *, off: bool = False, loop: bool = False, touch: bool = False) -> World:
+    """A character under an open loop that is shipped; off: along the captured motion alone; touch: its skin meets
+    itself."""
     control = Control.read(found_file(found))
     who = character(control.told["character"])
     reference = motion_of(who, control.told, loop=loop)
@@ -44,13 +37,7 @@ def opened(found: str, *, off: bool = False, loop: bool = False) -> World:
     if off:
         playing = Playing(reference, Control(control.window, 0.0 * control.offsets, 0.0 * control.factors + 1.0,
                                              control.costs, control.start))  # fmt: skip
-    return ran(soft_system(who, q, v, control.told["young"]), playing)
-
-
-def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
-    """Whom and which cycle a policy that is shipped was found for."""
-    who = character(policy.told["character"])
-    return who, cycle_of(RigidActor(who), motion_of(who, policy.told, loop=True))
+    return ran(soft_system(who, q, v, control.told["young"], touch=touch), playing)
 
 
 def steady(
@@ -71,20 +58,32 @@ def ran(system: Any, controller: Any) -> World:
 
 
 def soft_system(
-    who: Character, q: np.ndarray, v: np.ndarray, young: float | None = None, pushes: Sequence[Push] = ()
+    who: Character,
+    q: np.ndarray,
+    v: np.ndarray,
+    young: float | None = None,
+    pushes: Sequence[Push] = (),
+    *,
+    touch: bool = False,
 ) -> CharacterSystem:
-    """That character, with the window that its control is in as a signal."""
+    """That character, with the window that its control is in as a signal, and with how deep it is in itself."""
+    deep = Measure(Signal("overlap", "m", "how deep the skin is in other flesh, at most"), _overlap)
     return CharacterSystem(
-        who, q, v, body=soft_body(who, young=young), pushes=pushes,
+        who, q, v, body=soft_body(who, young=young, self_contact=touch), pushes=pushes,
         measures=(
             Measure(Signal("window", "", "window of the control"), _window),
             Measure(Signal("ankles", "m", "height of the ankles", ("left", "right")), _ankles),
+            *((deep,) if touch else ()),
         ),
     )  # fmt: skip
 
 
 def _window(now: Any) -> float:
     return float(now.controls.told["window"]) if now.controls is not None else 0.0
+
+
+def _overlap(now: Any) -> float:
+    return float(now.system.body.overlap(now.state)[1])
 
 
 def _ankles(now: Any) -> np.ndarray:

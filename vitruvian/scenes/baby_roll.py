@@ -11,12 +11,12 @@ speed. It goes over its head and its back onto its feet, and ends in a squat. Li
 
 from __future__ import annotations
 
-from vitruvian.scenes._soft import CONTROL, Parameters, moved_report, opened
+from vitruvian.scenes._soft import CONTROL, TOUCH, Parameters, moved_report, opened
 from vitruvian.world import Recording, Report, Scene, World
 
 
 def build(parameters: Parameters) -> World:
-    return opened("baby-roll", off=parameters["control"] == "off")
+    return opened("baby-roll", off=parameters["control"] == "off", touch=parameters["touch"] == "on")
 
 
 def check(recording: Recording, parameters: Parameters) -> Report:
@@ -34,5 +34,5 @@ scene = Scene(
     seconds=1.2,
     build=build,
     check=check,
-    parameters={"control": CONTROL},
+    parameters={"control": CONTROL, "touch": TOUCH},
 )

@@ -9,12 +9,12 @@ too. Liu & al. 2013, section 6.
 
 from __future__ import annotations
 
-from vitruvian.scenes._soft import CONTROL, Parameters, moved_report, opened
+from vitruvian.scenes._soft import CONTROL, TOUCH, Parameters, moved_report, opened
 from vitruvian.world import Recording, Report, Scene, World
 
 
 def build(parameters: Parameters) -> World:
-    return opened("jump-kick", off=parameters["control"] == "off")
+    return opened("jump-kick", off=parameters["control"] == "off", touch=parameters["touch"] == "on")
 
 
 def check(recording: Recording, parameters: Parameters) -> Report:
@@ -32,5 +32,5 @@ scene = Scene(
     seconds=1.2,
     build=build,
     check=check,
-    parameters={"control": CONTROL},
+    parameters={"control": CONTROL, "touch": TOUCH},
 )

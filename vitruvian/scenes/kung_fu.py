@@ -9,12 +9,12 @@ brings it back to its stand after that, and it falls. Liu & al. 2013, figure 1.
 
 from __future__ import annotations
 
-from vitruvian.scenes._soft import CONTROL, Parameters, moved_report, opened
+from vitruvian.scenes._soft import CONTROL, TOUCH, Parameters, moved_report, opened
 from vitruvian.world import Recording, Report, Scene, World
 
 
 def build(parameters: Parameters) -> World:
-    return opened("kung-fu", off=parameters["control"] == "off")
+    return opened("kung-fu", off=parameters["control"] == "off", touch=parameters["touch"] == "on")
 
 
 def check(recording: Recording, parameters: Parameters) -> Report:
@@ -32,5 +32,5 @@ scene = Scene(
     seconds=1.4,
     build=build,
     check=check,
-    parameters={"control": CONTROL},
+    parameters={"control": CONTROL, "touch": TOUCH},
 )

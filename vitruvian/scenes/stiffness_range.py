@@ -8,7 +8,8 @@ rigid flesh.
 
 from __future__ import annotations
 
-from vitruvian.scenes._soft import HARD, Parameters, ran, steady, upright
+from vitruvian.exchange.found import HARD
+from vitruvian.scenes._soft import Parameters, ran, steady, upright
 from vitruvian.systems import LanesController, LanesSystem
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, World
 

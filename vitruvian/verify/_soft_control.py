@@ -14,9 +14,9 @@ from vitruvian.control.search.inverse import torques
 from vitruvian.control.search.playing import found_file
 from vitruvian.control.search.policy import PADDED, Policy, first_policy, learn, stays_up
 from vitruvian.exchange import read_trial
+from vitruvian.exchange.found import HARD, cycle_for
 from vitruvian.flesh.posed.forces import LEAST, P, scratch, shape_rotations
 from vitruvian.measured.retarget import retargeted
-from vitruvian.scenes._soft import HARD, cycle_for
 from vitruvian.verify.book import Finding, claim, worst
 
 

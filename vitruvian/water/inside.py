@@ -91,14 +91,15 @@ def _behind(triangle, foot, n):
 
 @njit(cache=True)
 def _before(x, now, was):
-    """Distance [m] of a point above the plane of a triangle when its corners were `was`."""
+    """Distance [m] of a point above the plane of a triangle when its corners were `was`; one without area has no plane:
+    nothing is above it."""
     value, size = 0.0, 0.0
     for d in range(3):
         e, f = (d + 1) % 3, (d + 2) % 3
         part = (was[1, e] - was[0, e]) * (was[2, f] - was[0, f]) - (was[1, f] - was[0, f]) * (was[2, e] - was[0, e])
         value += part * (x[d] - was[0, d])
         size += part * part
-    return value / np.sqrt(size)
+    return value / np.sqrt(size) if size > 0.0 else -np.inf
 
 
 @njit(cache=True)

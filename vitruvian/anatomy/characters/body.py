@@ -9,6 +9,7 @@ from vitruvian.couple.soft_body import SoftBody
 from vitruvian.couple.soft_explicit import Damping
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import posed_flesh
+from vitruvian.flesh.posed.touching import Touching, touching
 from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
@@ -23,9 +24,11 @@ def soft_body(
     ground: Ground | None = Ground(),  # noqa: B008  # a tuple of numbers
     damping: Damping | None = None,
     gravity: tuple[float, float, float] | None = None,
+    self_contact: bool = False,
 ) -> SoftBody:
     """young: Young's modulus [Pa] instead of the character's own; plastic False: the reference shape does not follow
-    the pose but stays as drawn up; gains: kp and kd of the servos, (n_v,) each."""
+    the pose but stays as drawn up; gains: kp and kd of the servos, (n_v,) each; self_contact: limbs and belly do
+    not pass through each other."""
     skin = character.skin
     weights = character.weights if plastic else np.eye(len(character.bones))[np.zeros(len(character.fixed), int)]
     flesh = posed_flesh(
@@ -34,7 +37,20 @@ def soft_body(
         character.young if young is None else young, character.poisson,
     )  # fmt: skip
     kp, kd = character.gains if gains is None else gains
-    return SoftBody(character.skeleton, flesh, kp, kd, ground=ground, flesh_damping=damping, gravity=gravity)
+    touch = touch_of(character) if self_contact else None
+    return SoftBody(
+        character.skeleton, flesh, kp, kd, ground=ground, flesh_damping=damping, gravity=gravity, touch=touch
+    )
+
+
+def touch_of(character: Character) -> Touching:
+    """The skin as something that meets itself."""
+    tetrahedra, n = character.tetrahedra, character.n_skin
+    normals = np.zeros_like(character.vertices)
+    for patch in character.patches:
+        a, b, c = (character.vertices[patch.faces[:, k]] for k in range(3))
+        np.add.at(normals, patch.faces, np.cross(b - a, c - a)[:, None])
+    return touching(tetrahedra.nodes, tetrahedra.element_nodes, character.vertices[:n], normals[:n])
 
 
 def skin_areas(character: Character) -> Array:

@@ -27,7 +27,7 @@ until it has that: F_p ← (1 - s) F_p + s polar(F_p), det F_p = LEAST.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 from vitruvian.flesh.posed.model import CHUNK
 
@@ -37,6 +37,7 @@ NEAR = 1e-9  # a step so small, of I1, is the last: the next would be in the rou
 F, P, A = 0, 9, 18  # rows of a block's scratch: F (later V P), F_p (later G), F F_pᵀ (later Q)
 EDGES, SLOPES, SCALARS, ROWS = 27, 45, 54, 59  # edges of shape and reference (later forces); inverse rest edges
 NORM, DET, REST, ROOT, CHANGE = (SCALARS + k for k in range(5))  # |A|², det A, the quartic's last term, I1
+SHARES = 4  # sums that forces are gathered in, on up to so many threads
 FAST = {"contract"}  # a product and a sum in one instruction
 
 
@@ -113,32 +114,41 @@ def _least_volume(f):
 
 @njit(cache=True, error_model="numpy")
 def _unfold(f):
-    """Reference shapes F_p of a block with `LEAST` of their volume or more, in place."""
-    own, turns = np.empty(9), np.zeros(ROWS * CHUNK)
-    for k in range(CHUNK):  # all are turned at once: it is rarely one alone
-        for j in range(9):
-            turns[(A + j) * CHUNK + k] = f[(P + j) * CHUNK + k]
-    polar(turns)
+    """Reference shapes F_p of a block with `LEAST` of their volume or more, in place; rows A and below are used."""
+    for k in range(9 * CHUNK):
+        f[A * CHUNK + k] = f[P * CHUNK + k]
+    polar(f)
     for k in range(CHUNK):
         third = f[DET * CHUNK + k]
         if third >= LEAST:
             continue
-        trace = size = 0.0  # of the symmetric factor: I1, |F_p|²
+        trace = f[ROOT * CHUNK + k]  # I1, I2 of the symmetric factor; I3 is the determinant
+        s = _lead(trace, 0.5 * (trace * trace - f[NORM * CHUNK + k]), third)
         for j in range(9):
-            own[j] = f[(P + j) * CHUNK + k]
-            trace += own[j] * turns[(A + j) * CHUNK + k]
-            size += own[j] * own[j]
-        second = 0.5 * (trace * trace - size)
-        low, high = 0.0, 1.0
-        for _ in range(40):
-            s = 0.5 * (low + high)
-            r = 1.0 - s
-            if r * r * r * third + r * r * s * second + r * s * s * trace + s * s * s < LEAST:
-                low = s
-            else:
-                high = s
-        for j in range(9):
-            f[(P + j) * CHUNK + k] = (1.0 - high) * own[j] + high * turns[(A + j) * CHUNK + k]
+            at = (P + j) * CHUNK + k
+            f[at] = (1.0 - s) * f[at] + s * f[(A + j) * CHUNK + k]
+
+
+@njit(cache=True, error_model="numpy")
+def _lead(trace, second, third):
+    """s with det((1 - s) S + s I) = LEAST: Newton's method, by halves where it leaves what is known."""
+    low, high, s = 0.0, 1.0, 0.5
+    for _ in range(40):
+        r = 1.0 - s
+        far = r * r * (r * third + s * second) + s * s * (r * trace + s) - LEAST
+        if far < 0.0:
+            low = s
+        else:
+            high = s
+        slope = r * r * (second - 3.0 * third) + 2.0 * r * s * (trace - second) + s * s * (3.0 - trace)
+        new = s - far / slope
+        if not (low < new < high):
+            new = 0.5 * (low + high)
+        done = abs(new - s) < NEAR
+        s = new
+        if done:
+            break
+    return s
 
 
 @njit(cache=True, fastmath=FAST)
@@ -290,24 +300,39 @@ def _pulls(f):
 
 
 @njit(cache=True, error_model="numpy")
-def elastic_forces(flesh, x, pose, force):
-    """Add the elastic forces [N] on nodes at x with reference shape `pose` [m] to force (n_nodes, 3)."""
-    w = np.empty((ROWS, CHUNK))
+def block_forces(flesh, x, pose, block, w, force):
+    """Add the elastic forces [N] of a block to force (n_nodes, 3); w then holds V P, G, Q. Returns how many count."""
     f = w.reshape(-1)
-    for block in range(len(flesh.corners)):
-        count = shape_rotations(flesh, x, pose, block, w)
-        stress(flesh, block, w)
-        _pulls(f)
-        corners = flesh.corners[block].reshape(-1)
-        for k in range(count):
-            i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
-            l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
+    count = shape_rotations(flesh, x, pose, block, w)
+    stress(flesh, block, w)
+    _pulls(f)
+    corners = flesh.corners[block].reshape(-1)
+    for k in range(count):
+        i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
+        l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
+        for a in range(3):
+            at = (EDGES + a) * CHUNK + k
+            force[i, a] += f[at]
+            force[j, a] -= f[at + 3 * CHUNK]
+            force[l, a] -= f[at + 6 * CHUNK]
+            force[m, a] -= f[at + 9 * CHUNK]
+    return count
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def elastic_forces(flesh, x, pose, force):
+    """Add the elastic forces [N] on nodes at x with reference shape `pose` [m] to force (n_nodes, 3).
+
+    Blocks go to `SHARES` sums, on as many threads as there are; the same bits on any number of them."""
+    sums, blocks = np.zeros((SHARES, len(x), 3)), len(flesh.corners)
+    for share in prange(SHARES):
+        w = np.empty((ROWS, CHUNK))
+        for block in range(share * blocks // SHARES, (share + 1) * blocks // SHARES):
+            block_forces(flesh, x, pose, block, w, sums[share])
+    for share in range(SHARES):
+        for i in range(len(x)):
             for a in range(3):
-                at = (EDGES + a) * CHUNK + k
-                force[i, a] += f[at]
-                force[j, a] -= f[at + 3 * CHUNK]
-                force[l, a] -= f[at + 6 * CHUNK]
-                force[m, a] -= f[at + 9 * CHUNK]
+                force[i, a] += sums[share, i, a]
 
 
 @njit(cache=True, error_model="numpy")

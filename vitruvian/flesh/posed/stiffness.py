@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.flesh.posed.forces import ROWS, F, P, shape_rotations
+from vitruvian.flesh.posed.forces import ROWS, P, block_forces
 from vitruvian.flesh.posed.model import CHUNK
 
-# rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), stress (9), shear, bulk; 10 blocks of 9
-G, PP, YY, QQ, SS, SHEAR, BULK, BLOCKS = 0, 12, 24, 33, 69, 78, 79, 80
+# rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), shear, bulk; 10 blocks of 9
+G, PP, YY, QQ, SHEAR, BULK, BLOCKS = 0, 12, 24, 33, 69, 70, 71
 PAIRS = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]])
 
 
@@ -27,17 +27,11 @@ def add_elastic(flesh, x, pose, scale, force, matrix):
     w, z = np.empty((ROWS, CHUNK)), np.empty((BLOCKS + 90, CHUNK))
     flat = matrix.reshape(-1)
     for block in range(len(flesh.corners)):
-        count, c = shape_rotations(flesh, x, pose, block, w), flesh.corners[block]
+        count = block_forces(flesh, x, pose, block, w, force)
         _prepare(flesh, block, CHUNK, w, z)
         _blocks(CHUNK, scale, z)
         for k in range(count):
             e = block * CHUNK + k
-            for i in range(4):
-                g0, g1, g2 = z[G + 3 * i, k], z[G + 3 * i + 1, k], z[G + 3 * i + 2, k]
-                n = np.uint32(c[i, k])
-                force[n, 0] -= z[SS, k] * g0 + z[SS + 1, k] * g1 + z[SS + 2, k] * g2
-                force[n, 1] -= z[SS + 3, k] * g0 + z[SS + 4, k] * g1 + z[SS + 5, k] * g2
-                force[n, 2] -= z[SS + 6, k] * g0 + z[SS + 7, k] * g1 + z[SS + 8, k] * g2
             for pair in range(10):
                 i, j = PAIRS[pair, 0], PAIRS[pair, 1]
                 at, o = 9 * flesh.place[e, i, j], BLOCKS + 9 * pair
@@ -52,7 +46,7 @@ def add_elastic(flesh, x, pose, scale, force, matrix):
 
 @njit(cache=True, error_model="numpy")
 def _prepare(flesh, block, count, w, z):
-    """∇N, p, Y⁻¹, Y⁻¹ [p]×, stress and moduli of a chunk."""
+    """∇N, p, Y⁻¹, Y⁻¹ [p]× and moduli of a chunk."""
     s, shear, bulk = flesh.slopes[block], flesh.shear[block], flesh.bulk[block]
     for j in range(9):
         for k in range(count):
@@ -62,11 +56,9 @@ def _prepare(flesh, block, count, w, z):
             z[G + b, k] = -(z[G + 3 + b, k] + z[G + 6 + b, k] + z[G + 9 + b, k])
     for k in range(count):
         z[SHEAR, k] = 0.0
-        z[BULK, k] = 0.0
     for j in range(9):
         for k in range(count):
             z[SHEAR, k] += w[P + j, k] * w[P + j, k]
-            z[BULK, k] += (w[F + j, k] - w[P + j, k]) * w[P + j, k]
     for k in range(count):  # Y = |G|² I - G Gᵀ, positive definite unless G is a line
         size = z[SHEAR, k]
         y00 = size - (w[P, k] ** 2 + w[P + 1, k] ** 2 + w[P + 2, k] ** 2)
@@ -81,13 +73,8 @@ def _prepare(flesh, block, count, w, z):
         z[YY + 3, k], z[YY + 4, k], z[YY + 5, k] = d * c01, d * (y00 * y22 - y02 * y02), d * (y01 * y02 - y00 * y12)
         z[YY + 6, k], z[YY + 7, k], z[YY + 8, k] = d * c02, d * (y01 * y02 - y00 * y12), d * (y00 * y11 - y01 * y01)
     for k in range(count):
-        along = z[BULK, k]
         z[BULK, k] = bulk[k] / z[SHEAR, k]
         z[SHEAR, k] = shear[k]
-        z[SS, k] = z[BULK, k] * along  # for the moment
-    for j in range(8, -1, -1):
-        for k in range(count):
-            z[SS + j, k] = z[SHEAR, k] * (w[F + j, k] - w[P + j, k]) + z[SS, k] * w[P + j, k]
     for i in range(4):
         for a in range(3):
             for k in range(count):

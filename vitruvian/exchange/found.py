@@ -1,0 +1,31 @@
+"""Controls that are shipped, with whom and what they were found for.
+
+who, cycle = cycle_for(Policy.read(found_file("michelin-run")))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vitruvian.anatomy.characters import Character, character
+from vitruvian.control.search import Reference
+from vitruvian.control.search.actors import RigidActor
+from vitruvian.control.search.cycle import Cycle, cycle_of
+from vitruvian.control.search.policy import Policy
+from vitruvian.exchange import read_trial
+from vitruvian.measured.retarget import ready
+
+HARD = 4e5  # [Pa] policies are for flesh four times as stiff as the characters' own, as Liu & al. found theirs
+
+
+def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Reference:
+    """The captured clip on a character for which a control was found."""
+    how = {key: told[key] for key in ("slower", "grounded", "rolling", "tuck", "even") if key in told}
+    return ready(read_trial(told["clip"]), who, loop=loop, **how)
+
+
+def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
+    """Whom and which cycle a policy that is shipped was found for."""
+    who = character(policy.told["character"])
+    return who, cycle_of(RigidActor(who), motion_of(who, policy.told, loop=True))
