@@ -53,6 +53,8 @@ MOMENTS: dict[str, list[str]] = {
     "jump-kick": ["--at", "0.6", "--camera", "corner"],
     "kung-fu": ["--at", "0.6", "--camera", "corner"],
     "panda-run": ["--at", "5.72", "--camera", "corner"],
+    "soft-float": ["--at", "3.0", "--camera", "corner"],
+    "baby-roll": ["--at", "0.5", "--camera", "side"],
     "soft-push": ["--at", "2.3", "--camera", "corner"],
     "stiffness-range": ["--at", "1.0"],
     "breath-capture": ["--at", "1.2", "--camera", "half"],

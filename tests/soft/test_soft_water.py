@@ -5,8 +5,10 @@ import pytest
 
 from vitruvian.anatomy.characters import character
 from vitruvian.mesh import sphere
+from vitruvian.scenes import find
 from vitruvian.systems.wet_character import WetCharacterSystem, volume_below
 from vitruvian.water import Tank
+from vitruvian.world import scene_parameters
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +53,24 @@ def test_volume_below_a_level(level):
     vertices, faces = sphere(0.5, subdivisions=4)
     d = min(max(level + 0.5, 0.0), 1.0)
     assert volume_below(np.asarray(vertices), faces, level) == pytest.approx(np.pi * d * d * (1.5 - d) / 3.0, abs=2e-3)
+
+
+def test_a_character_in_water_gets_what_the_water_gives():
+    """Momentum: weight and the water's force over time."""
+    scene = find("soft-float")
+    world = scene.build(scene_parameters(scene, "draft", {"cells": 12, "lift": 0.0}))
+    world.start()
+    dt = 1.0 / 150.0
+    given, body, mass = np.zeros(3), world.simulation.body, world.simulation.character.mass
+    before, count = body.momentum(world.state)[3:], 0
+    while world.time < 0.2 - 1e-9:
+        world.advance(dt)
+        given += dt * world.state.water_force
+        count += 1
+    gained = body.momentum(world.state)[3:] - before + np.array([0.0, 0.0, 9.81 * mass * count * dt])
+    assert given[2] > 0.3 * 9.81 * mass * 0.2
+    np.testing.assert_allclose(gained, given, atol=0.03 * given[2])
+    signals = world.observe().signals
+    assert abs(signals["volume_error"]) < 1e-3
+    assert 0.0 < signals["displaced"] < 0.18
+    assert signals["inverted"] == 0.0

@@ -1,8 +1,8 @@
 """A soft mascot is dropped into a tank, bobs and floats: it and the water move each other.
 
 Its skin holds some 180 l at 50 kg, so that it floats with a quarter of it wet. Servos hold its pose. What the water
-carries must be its weight, and the skin below the level that the water has with it in must displace as much
-(Archimedes).
+carries must be its weight, and the skin below the level that the water would have, calm, must displace as much
+(Archimedes). It still bobs and waves run to and fro, so means over the last 40 % of the time are taken.
 
     vitruvian run soft-float --view
 """
@@ -37,7 +37,6 @@ def check(recording: Recording, parameters: Parameters) -> Report:
     late = recording.time >= LATE * recording.time[-1]
     carried = float(recording.signals["water_force"][late, 2].mean()) / (9.81 * who.mass)
     wet = float(recording.signals["displaced"][late].mean())
-    # the level is higher by what is displaced, for the tank keeps its water; the skin is cut at the level without it
     report = Report(
         metrics={
             "force_over_weight": carried,

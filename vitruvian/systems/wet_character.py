@@ -47,7 +47,7 @@ class WetCharacterSystem(CharacterSystem):
             character, q, v, body=body, cameras=cameras,
             measures=(
                 Measure(Signal("water_force", "N", "of the water on it", ("x", "y", "z")), _water_force),
-                Measure(Signal("displaced", "m^3", "skin below the calm level"), self._displaced),
+                Measure(Signal("displaced", "m^3", "skin below the level of calm water"), self._displaced),
                 Measure(Signal("volume_error", "", "water lost or gained, relative"), self._volume_error),
             ),
         )  # fmt: skip
@@ -72,8 +72,12 @@ class WetCharacterSystem(CharacterSystem):
         state.water_force[:] = done.impulses[:, 3:].sum(axis=0) / dt
 
     def _displaced(self, now: Now) -> float:
-        """Volume [m³] of the skin under the level at which the water would be calm, the character lifted out of it."""
-        return volume_below(self.character.skin.positions(now.state.x), self.faces, float(self.tank.rest_level))
+        """Volume [m³] of the skin under the level that the water would have, calm, with that volume in it."""
+        skin, area = self.character.skin.positions(now.state.x), float(self.tank.size[0] * self.tank.size[1])
+        out, empty = 0.0, float(self.tank.origin[2]) + now.state.water.volume / area
+        for _ in range(6):  # each gains a digit: a body is much narrower than its tank
+            out = volume_below(skin, self.faces, empty + out / area)
+        return out
 
     def _volume_error(self, now: Now) -> float:
         water, wading = now.state.water, self.wet.step(self.q0, np.zeros(self.skeleton.n_v))
