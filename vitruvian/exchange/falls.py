@@ -8,7 +8,7 @@ here and there at the end. Both need the program in question (`peers` extra).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,9 +55,12 @@ def mjcf_fall(
     return _apart(theirs, our_fall(body, seconds, twitch, pose))
 
 
-def osim_fall(body: Body, seconds: float = 1.0, pose: Array | None = None) -> float:
-    """Largest distance [m] of a bone from where it is in OpenSim, muscles off; pose: joint coordinates (n_q,)."""
+def osim_fall(body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), *, pose: Array | None = None) -> float:
+    """Largest distance [m] of a bone from where it is in OpenSim; pose: joint coordinates (n_q,). With all muscles a
+    second takes OpenSim minutes."""
     opensim, model, state = opensim_model(body)
+    if twitch:
+        state = _excite(opensim, model, twitch)
     skeleton = body.skeleton
     coordinates = model.getCoordinateSet()
     start = body.default_q if pose is None else pose
@@ -75,7 +78,20 @@ def osim_fall(body: Body, seconds: float = 1.0, pose: Array | None = None) -> fl
     bodies = model.getBodySet()
     found = [bodies.get(name).getPositionInGround(state) for name in skeleton.names]
     theirs = np.array([[place.get(k) for k in range(3)] for place in found]) @ TO_OPENSIM
-    return _apart(theirs, our_fall(body, seconds, pose=pose))
+    return _apart(theirs, our_fall(body, seconds, twitch, pose))
+
+
+def _excite(opensim: Any, model: Any, names: Sequence[str]) -> Any:
+    """A controller in OpenSim's model that excites these muscles fully for `TWITCH`; the model's new state."""
+    controller, muscles = opensim.PrescribedController(), model.getMuscles()
+    for name in names:
+        course = opensim.PiecewiseConstantFunction()
+        course.addPoint(0.0, 1.0)
+        course.addPoint(TWITCH, 0.0)
+        controller.addActuator(muscles.get(name))
+        controller.prescribeControlForActuator(name, course)
+    model.addController(controller)
+    return model.initSystem()
 
 
 def _excited(body: Body, names: Sequence[str]) -> Array:

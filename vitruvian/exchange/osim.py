@@ -10,7 +10,7 @@ Muscles with fibre and tendon are `DeGrooteFregly2016Muscle`s, whose curves are 
 `Millard2012EquilibriumMuscle`s with our F_max, rest length and fastest shortening but OpenSim's curves (or, all of
 them, plain path actuators, `muscles="actuator"`); springs and stops of a ball joint act on its three
 angles instead of its rotation vector; springs between bones that have a rest length lose their damping.
-`agreement.osim_fall` measures how far bones part from ours in a fall.
+`falls.osim_fall` measures how far bones part from ours in a fall.
 
 Elliptic, spline and user-made joints are not written: an error names the bone, unless they are to be held at their
 neutral position (`hold=True`).

@@ -42,7 +42,7 @@ def _wrapped_fall() -> Finding:
 def _osim_fall() -> Finding:
     body = human(pelvis="fixed")
     bare = body.without_muscles(*body.muscles.names)
-    apart = osim_fall(bare, 1.0, pose(bare, HANGING))
+    apart = osim_fall(bare, pose=pose(bare, HANGING))
     return Finding.error(
         apart, 0.02, "m", "after 1 s, arms hanging at first; bones, joints, springs, stops, no muscles"
     )
