@@ -2,9 +2,8 @@
 
 Ours give way smoothly to an end that comes near their axis, and some let go of a line that has passed it
 (`muscle.wrapping`). Other programs' cylinders do neither: one that an end is inside of does not count at all. So each
-is written with the radius, from none to its own, whose way round is nearest to ours in length (least sum of differences
-over poses within the joints' ranges, left and right together; squares would give up the usual poses for the few in which
-an end is inside).
+is written with the radius, from none to its own, whose way round is nearest to ours in length (least squares over poses
+within the joints' ranges, left and right together).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def written_radii(body: Body) -> Array:
         ]
         more = [contact_of(wraps, j, poses, points) for j in range(n)]
         ours = np.array([hold * extra for _, hold, extra in more])
-        off += np.abs(_excess(ends[0], ends[1], wraps.radius[:, None] * SHARES) - ours[:, None])
+        off += (_excess(ends[0], ends[1], wraps.radius[:, None] * SHARES) - ours[:, None]) ** 2
     pairs: dict[tuple[str, int], list[int]] = {}
     for j in range(n):
         m = int(wraps.muscle[j])
