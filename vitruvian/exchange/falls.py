@@ -56,11 +56,11 @@ def mjcf_fall(
 
 
 def osim_fall(body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), *, pose: Array | None = None) -> float:
-    """Largest distance [m] of a bone from where it is in OpenSim; pose: joint coordinates (n_q,). With all muscles a
-    second takes OpenSim minutes."""
+    """Largest distance [m] of a bone from where it is in OpenSim; pose: joint coordinates (n_q,). With all muscles of
+    a body a second takes OpenSim minutes. A twitch needs muscles with fibre and tendon, whose law OpenSim has."""
     opensim, model, state = opensim_model(body)
     if twitch:
-        state = _excite(opensim, model, twitch)
+        state = _excite(opensim, model, twitch, seconds)
     skeleton = body.skeleton
     coordinates = model.getCoordinateSet()
     start = body.default_q if pose is None else pose
@@ -81,15 +81,22 @@ def osim_fall(body: Body, seconds: float = 1.0, twitch: Sequence[str] = (), *, p
     return _apart(theirs, our_fall(body, seconds, twitch, pose))
 
 
-def _excite(opensim: Any, model: Any, names: Sequence[str]) -> Any:
-    """A controller in OpenSim's model that excites these muscles fully for `TWITCH`; the model's new state."""
+def _excite(opensim: Any, model: Any, names: Sequence[str], seconds: float) -> Any:
+    """A controller in OpenSim's model that gives these muscles the activation of a twitch here; the model's new state.
+    OpenSim's own lag is left out: it mixes the time constants of on and off."""
     controller, muscles = opensim.PrescribedController(), model.getMuscles()
+    for m in range(muscles.getSize()):
+        muscles.get(m).set_ignore_activation_dynamics(True)
+    course, dynamics, activation = [0.0], ActivationDynamics(), np.zeros(1)
+    for k in range(round(seconds / STEP)):
+        activation = dynamics.step(activation, np.array([float(k * STEP < TWITCH)]), STEP)
+        course.append(float(activation[0]))
     for name in names:
-        course = opensim.PiecewiseConstantFunction()
-        course.addPoint(0.0, 1.0)
-        course.addPoint(TWITCH, 0.0)
+        given = opensim.PiecewiseLinearFunction()
+        for k, value in enumerate(course):
+            given.addPoint(k * STEP, value)
         controller.addActuator(muscles.get(name))
-        controller.prescribeControlForActuator(name, course)
+        controller.prescribeControlForActuator(name, given)
     model.addController(controller)
     return model.initSystem()
 

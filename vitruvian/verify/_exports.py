@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import arm, human
 from vitruvian.control import HANGING, pose
 from vitruvian.exchange.agreement import mjcf_agreement, osim_agreement
 from vitruvian.exchange.falls import mjcf_fall, osim_fall
@@ -48,6 +48,17 @@ def _osim_fall() -> Finding:
     )
 
 
+def _osim_arm() -> Finding:
+    body = arm("left", paths="documents", muscles="rigid")
+    hanging = pose(body, {"left arm": {"direction": [0.16, -0.02, -1.0]}})
+    passive = osim_fall(body, pose=hanging)
+    twitch = osim_fall(body, twitch=[name for name in FLEXORS if name.endswith("_l")], pose=hanging)
+    detail = (
+        f"{body.muscles.n_muscles} muscles, after 1 s: passive {1e3 * passive:.2f} mm, twitch {1e3 * twitch:.2f} mm"
+    )
+    return Finding.error(max(passive, twitch), 0.02, "m", detail)
+
+
 mjcf_falls_as_ours = Claim(
     "body/mjcf-falls-as-ours",
     "In MuJoCo the exported body falls and twitches as ours: bones within 20 mm after 1 s.",
@@ -62,6 +73,11 @@ osim_falls_as_ours = Claim(
     "body/osim-falls-as-ours",
     "In OpenSim the exported body falls as ours: bones within 20 mm after 1 s.",
     _osim_fall,
+)
+osim_arm_with_muscles_falls_as_ours = Claim(
+    "body/osim-arm-with-muscles-falls-as-ours",
+    "In OpenSim an exported arm with its muscles falls and twitches as ours: bones within 20 mm after 1 s.",
+    _osim_arm,
 )
 mjcf_equals_mujoco = Claim(
     "body/mjcf-equals-mujoco",

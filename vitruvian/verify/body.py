@@ -70,6 +70,7 @@ from vitruvian.verify._exports import (
     mjcf_equals_mujoco,
     mjcf_falls_as_ours,
     mjcf_of_wrapped_paths_falls_as_ours,
+    osim_arm_with_muscles_falls_as_ours,
     osim_equals_opensim,
     osim_falls_as_ours,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "moment_arms_lie_in_published_bands",
     "muscles_end_on_bone",
     "neutral_angles_lie_within_their_range",
+    "osim_arm_with_muscles_falls_as_ours",
     "osim_equals_opensim",
     "osim_falls_as_ours",
     "paths_do_not_jump",
