@@ -37,6 +37,7 @@ def test_two_bouts_are_two():
         (np.random.default_rng(0).normal(size=32_000), "not sound like laughter"),
         (synthesised(6, 0.5), "not sound like laughter"),
         (np.full(16_000, np.nan), "not numbers"),
+        (np.zeros((16_000, 2)), "mono"),
     ],
 )
 def test_what_is_not_laughter_is_refused(sound, said):

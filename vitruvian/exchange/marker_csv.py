@@ -56,9 +56,11 @@ def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
             if word.strip():
                 try:
                     values[i, k] = float(word)
+                    if np.isinf(values[i, k]):
+                        raise ValueError
                 except ValueError:
                     raise InputError(
-                        f"{path.name}: line {i + 2}, column {k + 1}: '{word[:40]}' is not a number"
+                        f"{path.name}: line {i + 2}, column {k + 1}: '{word[:40]}' is not a finite number"
                     ) from None
     remarks: list[str] = []
     markers = {n: metre * values[:, [a["x"], a["y"], a["z"]]] @ UPWARD[up].T for n, a in columns.items()}

@@ -115,7 +115,7 @@ def filled(trial: Trial, longest: float = LONGEST_GAP) -> Trial:
         early = [n for n, ok in seen.items() if t[-1] - t[len(ok) - 1 - int(np.argmax(ok[::-1]))] > longest]
         raise InputError(
             f"{trial.name}: {_listed(sorted({*late, *early}))} not seen at the beginning or end for more than "
-            f"{longest:g} s; cut the file, leave the marker out, or allow longer gaps (--gap)"
+            f"{longest:g} s; cut the file, leave the marker out, or allow longer gaps (`vitruvian track` has --gap)"
         )
     if first or last < len(t) - 1:
         remarks.append(f"cut to {t[first]:.3g} to {t[last]:.3g} s, where all markers have been seen")
@@ -134,8 +134,8 @@ def filled(trial: Trial, longest: float = LONGEST_GAP) -> Trial:
         kept[name] = x
     if long:
         raise InputError(
-            f"{trial.name}: gaps longer than {longest:g} s are not filled: {_listed(long)}; allow them with --gap, "
-            "or leave the marker out (--without)"
+            f"{trial.name}: gaps longer than {longest:g} s are not filled: {_listed(long)}; leave the marker "
+            "out, or allow longer gaps (`vitruvian track` has --without and --gap)"
         )
     if closed:
         remarks.append(f"{closed} gaps of up to {longest:g} s filled by cubic splines")

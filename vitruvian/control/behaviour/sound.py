@@ -62,7 +62,9 @@ class Laughter:
 def envelope(sound: Array, rate: float) -> tuple[Array, Array]:
     """Times [s] and envelope (largest 1) of a mono sound, with silence before and after."""
     sound = np.asarray(sound, float)
-    if sound.ndim != 1 or len(sound) < 0.2 * rate:
+    if sound.ndim != 1:
+        raise InputError(f"a mono sound is needed, got an array of shape {sound.shape}")
+    if len(sound) < 0.2 * rate:
         raise InputError(f"a sound of at least 0.2 s is needed, got {len(sound) / rate:.3g} s")
     if not np.isfinite(sound).all():
         raise InputError("the sound holds values that are not numbers")
@@ -118,7 +120,7 @@ def _bouts(time: Array, level: Array, peaks: Array) -> list[tuple[Call, ...]]:
 def _not_laughter(bout: tuple[Call, ...], level: Array) -> str:
     """Why a bout is no laughter; "" if it is."""
     if len(bout) < LEAST:
-        return f"{len(bout)} calls, laughter has {LEAST} and more"
+        return f"calls in a row: {len(bout)}, laughter has {LEAST} and more"
     gaps = np.diff([c.peak for c in bout])
     rate = 1.0 / float(np.median(gaps))
     if not RATES[0] <= rate <= RATES[1]:
