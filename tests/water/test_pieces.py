@@ -140,3 +140,27 @@ def test_a_cells_own_piece_that_is_shut_in_takes_no_part():
     done = project(tank, water, b, 0.01)
     assert done.residual < 1e-6
     assert done.scaled_pressure[5, 5, 4] == 0.0
+
+
+def test_pieces_that_are_open_to_each_other_alone_are_a_pocket():
+    """A cell that is open to its neighbour's further piece and to nothing else: the grid's matrix knows no pocket."""
+    tank = Tank((8, 8, 8), 1.0)
+    water = fill(tank, level=6.3)
+    water.w[:] = -0.1
+    b = open_boundary(tank)
+    for axis, opened in enumerate((b.open_x, b.open_y, b.open_z)):
+        for up in range(2):
+            at = [4, 4, 3]
+            at[axis] += up
+            opened[tuple(at)] = 0.0
+    b.open_x[4, 4, 3] = 0.5
+    b.body_y[4, 4, 3] = 1.0
+    face = np.array([[0, 4, 4, 3]])
+    b.pieces = Pieces(
+        np.array([[3, 4, 3]]), face, np.array([[0, -1]]), np.array([0.5]), np.ones(1), np.zeros((0, 3), int)
+    )
+    b.long_faces, b.long_open, b.lengths, b.pair_face = face, np.zeros(1), np.ones(1), np.zeros(1, np.int64)
+    b.psi = np.ones(1)  # there are bodies
+    done = project(tank, water, b, 0.01)
+    assert done.residual < 1e-3
+    assert np.abs(done.scaled_pressure).max() < 10.0

@@ -82,8 +82,8 @@ def project(
     impulses = np.zeros((b.links, 6))
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
-    if split is not None and pockets is not None:
-        split.join(pockets, system.diagonal)
+    if split is not None and (b.psi is not None or not tank.free_surface):
+        pockets = split.pockets(pockets, system.diagonal)
     cells = b.cells + 1
     place = cells if split is None else split.places(b, cells, shape)
     # a pocket between bodies is let leak, its pressure known up to a constant alone: it cannot push links that yield;

@@ -42,11 +42,18 @@ class Split:
     near_amount: Array  # and their coefficients
     near_diagonal: Array
 
-    def join(self, pockets: Array, diagonal: Array) -> None:
+    def pockets(self, pockets: Array | None, diagonal: Array) -> Array | None:
         """Number further pieces as the neighbours that they are joined to, and alike what couplings connect; a pocket
-        that one connects with a known pressure is none. diagonal: of the grid's matrix.
+        that one connects with a known pressure is none. Pieces may be open to each other alone, which the grid's matrix
+        does not know: there are pockets then though the grid has none. diagonal: of the grid's matrix.
         """
-        _join(self.slot, self.joined, self.one, self.two, self.amount, diagonal.reshape(-1), pockets.reshape(-1))
+        flat = diagonal.reshape(-1)
+        if pockets is None:
+            if (flat[self.joined[self.slot >= 0]] > 0.0).all():
+                return None
+            pockets = np.zeros(diagonal.shape, np.int64)
+        _join(self.slot, self.joined, self.one, self.two, self.amount, flat, pockets.reshape(-1))
+        return pockets if pockets.any() else None
 
     def alive(self, diagonal: Array, place: Array) -> Array:
         """Whether anything is open to the unknowns at the given padded places, shape (rows, 3); a cell's own piece may
