@@ -59,6 +59,12 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     HandOver.report(report, recording)
     report.metrics["distance_m"] = float(recording.signals["distance"].min())
     report.checks["all five stages are swum"] = bool(round(float(stage.max())) >= len(STAGES) - 1)
+    stages, up = np.round(stage), recording.signals["back_up"]
+    on_back, on_front = stages == STAGES.index("backstroke"), (stages >= len(STAGES) - 1) & (stages % 2 == 0)
+    report.metrics["backstroke_on_his_back"] = float((up[on_back] < 0.0).mean()) if on_back.any() else 0.0
+    report.metrics["breaststroke_on_his_front"] = float((up[on_front] > 0.0).mean()) if on_front.any() else 0.0
+    lying = min(report.metrics["backstroke_on_his_back"], report.metrics["breaststroke_on_his_front"])
+    report.checks["he swims backstroke on his back and breaststroke on his front"] = lying > 0.9
     report.checks["he comes within an arm's length (0.8 m) of the point"] = report.metrics["distance_m"] < 0.8
     return report
 
