@@ -2,9 +2,9 @@
 
 The pulse is half a sine at the base of the neck, which does not turn. Reported: acceleration of the head's centre of
 mass without gravity's share, HIC over 15 and 36 ms, and the load between head and neck at the occipital condyles
-(C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij. The stretch
-reflex answers at once, as in the thesis, or as late as in people (`delay`): then all
-three heads turn as far, whatever the tone.
+(C0-C1), all that joints and muscles of the neck do to the head together: shear, axial force, moment, Nij; how far the
+head nods forward, and back after it. The stretch reflex answers at once, as in the thesis, or as late as in people
+(`delay`): the thesis' gains are then too high, and the reflex itself throws the head back.
 
     vitruvian run crash --view
     vitruvian run crash --set peak=8 --set direction=rear
@@ -88,8 +88,14 @@ def _about_centre(row: Array) -> Array:
     return np.asarray(full - m * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
+def nod(now: Now) -> float:
+    """By how much the head nods forward [rad]; the base does not turn."""
+    R = now.pose("Sku")[:3, :3]
+    return float(np.arctan2(R[2, 1], R[1, 1]))
+
+
 def load_measures() -> list[Measure]:
-    """Signals `head_g`, `shear`, `axial`, `moment`."""
+    """Signals `head_g`, `shear`, `axial`, `moment`, `nod`."""
     return [
         Measure(
             Signal("head_g", "g", "acceleration of the head"),
@@ -105,6 +111,7 @@ def load_measures() -> list[Measure]:
         Measure(
             Signal("moment", "N m", "moment at C0-C1, flexion positive"), lambda now: -now.once(head_load).moment[0]
         ),
+        Measure(Signal("nod", "rad", "head nodding, forward positive"), nod),
     ]
 
 
@@ -152,6 +159,8 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
             f"hic15_{name}": head_injury_criterion(time, g, 0.015),
             f"hic36_{name}": head_injury_criterion(time, g, 0.036),
             f"turn_{name}_deg": float(np.degrees(s[f"error_{name}"].max())),
+            f"forward_{name}_deg": float(np.degrees(s[f"nod_{name}"].max())),
+            f"back_{name}_deg": float(-np.degrees(s[f"nod_{name}"].min())),
             f"shear_{name}_n": float(np.abs(s[f"shear_{name}"]).max()),
             f"tension_{name}_n": float(s[f"axial_{name}"].max()),
             f"flexion_{name}_n_m": float(s[f"moment_{name}"].max()),
