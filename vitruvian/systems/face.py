@@ -77,7 +77,7 @@ def _own_poses(now: Now) -> Poses:
 
 
 def _at_rest(face: Face) -> FaceState:
-    return FaceState(np.zeros(face.n_modes))
+    return FaceDriver(face).start()
 
 
 @dataclass(frozen=True)

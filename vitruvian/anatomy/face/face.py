@@ -256,7 +256,7 @@ def make_face(
         )
         basis = unpacked(stored, tissue)
     assert basis is not None
-    space = Subspace(tissue.model, basis)
+    space = Subspace(tissue.model, basis, (contact.teeth,), contact.lips)
     both = lids(head)
     for lid in both:
         share[lid.vertex] *= 1.0 - lid.share

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vitruvian.anatomy.face import Face, upper_lid
-from vitruvian.anatomy.face.basis import muscle_loads
 from vitruvian.control.face.units import effort
 from vitruvian.errors import InputError
 
@@ -31,6 +30,7 @@ class FaceState:
     """What changes of a face."""
 
     q: Array  # modes
+    compliance: Array  # of the modes as last found (`flesh.subspace`)
     activation: Array = field(default_factory=lambda: np.zeros(44))  # of the muscles
     jaw: float = 0.0  # [rad]
     lids: Array = field(default_factory=lambda: np.zeros((2, 2)))  # asked by units: upper, lower of each eye
@@ -57,7 +57,7 @@ class FaceDriver:
 
     def start(self) -> FaceState:
         """At rest."""
-        return FaceState(np.zeros(self.face.n_modes))
+        return FaceState(np.zeros(self.face.n_modes), self.face.subspace.inverse.copy())
 
     def step(
         self,
@@ -86,10 +86,9 @@ class FaceDriver:
         """Bring the modes to balance with the state's activation; what is left of the force, relative."""
         if np.abs(state.activation - state.balanced).max() < STILL:
             return 0.0
-        loads = muscle_loads(self.face.tissue, self.face.mouth, state.activation)
-        q = state.q.copy()
-        report = self.face.subspace.solve(q, loads, evaluations=evaluations)
-        state.q, state.balanced = q, state.activation.copy()
+        q, compliance = state.q.copy(), state.compliance.copy()
+        report = self.face.subspace.solve(q, state.activation, compliance, evaluations=evaluations)
+        state.q, state.compliance, state.balanced = q, compliance, state.activation.copy()
         return report.left
 
     def settled(self, units: Mapping[str, float], evaluations: int = 60) -> FaceState:

@@ -53,7 +53,9 @@ class CellElasticity(MaterialElasticity):
         return Strained([float(np.sum(energy)), volumetric, 0.5 * float(np.sum(held * near))], jbar, gap)
 
     def propped(self, factor: float) -> CellElasticity:
-        return replace(self, steady=factor * self.steady, held=factor * self.held)
+        held = factor * self.held
+        held.eliminate_zeros()
+        return replace(self, steady=factor * self.steady, held=held)
 
     def secant_forces(self, start: Array, x: Array, pressure: Array, activation: Array, force: Array) -> Strained:
         jbar = np.empty(len(self.volume))
