@@ -27,6 +27,7 @@ DEEP = 12.0  # [m] of water behind the cut
 CLEAR = 0.3  # fading of light per metre, mean over colours [1/m]: enough to tell wet from dry in a foot of water
 DIVER = 0.1  # the same where a metre and more of it lies before the swimmer: in the water, or through the cut
 STEEP = 0.12  # sine of the angle above the horizon from which one looks into the water anyway
+SEAM = 0.05  # [m] of strips between the rim and the large pieces
 POOL_DEPTH = 2.0  # [m]
 POOL_REACH = 12.0  # [m] of tiles on each side of the window
 TILE = 0.5  # [m]
@@ -190,13 +191,17 @@ def _around(rim: Rim, cut: list[tuple[int, float]]) -> tuple[Array, Array, Array
     for axis, sign, edges in rim.sides:
         out = np.zeros(3)
         out[axis] = sign
+        # Narrow strips meet the rim's own edges; beyond them one large piece is drawn much faster.
+        seam, away, normal = edges.copy(), FAR * out, up
         if (axis, sign) in cut:
-            add(edges[:, 0], edges[:, 1], edges[:, 1] + down, edges[:, 0] + down, out)
+            seam[:, :, 2], away, normal = edges[:, :, 2].min() - SEAM, down, out
         else:
-            far = edges.copy()
-            far[:, :, axis] += sign * FAR
-            far[:, :, 2] = rim.level
-            add(edges[:, 0], edges[:, 1], far[:, 1], far[:, 0], up)
+            seam[:, :, axis] += sign * SEAM
+            seam[:, :, 2] = rim.level
+        add(edges[:, 0], edges[:, 1], seam[:, 1], seam[:, 0], normal)
+        points = seam.reshape(-1, 3)
+        one, other = points[points[:, 1 - axis].argmin()], points[points[:, 1 - axis].argmax()]
+        add(one, other, other + away, one + away, normal)
     for sx in (-1.0, 1.0):
         for sy in (-1.0, 1.0):
             corner = np.array([ends[sx][0], ends[sy][1], rim.level])
