@@ -43,8 +43,9 @@ def triangles_to_screen(vertices, faces, closed, view, near, width, height, samp
                 count += 1
             if (za > near) != (zb > near):
                 part = (near - za) / (zb - za)
-                for c in range(3):
+                for c in range(2):
                     polygon[count, c] = seen[a, c] + part * (seen[b, c] - seen[a, c])
+                polygon[count, 2] = near  # and not 0 by rounding, where the other end is very far behind
                 count += 1
         for t in range(count - 2):
             for i in range(3):
