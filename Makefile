@@ -56,7 +56,8 @@ test: lint
 
 docs: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
-	$(BIN)/mkdocs build --strict
+	@# the theme prints a notice about another program
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/fuzz/kills.py --kills 100

@@ -20,6 +20,7 @@ WHAT_FOR = {
     "cluster": "sweeps on many machines",
     "table": "pandas tables, Parquet files",
     "docs": "the guides as a site",
+    "search": "controls found by random search (`vitruvian search`)",
 }
 
 

@@ -63,7 +63,7 @@ PARAMETERS: dict[str, Parameter] = {
     **_swim_drive.PARAMETERS,
     "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
     "breathing": replace(BREATHING, help="none, or a behaviour (deep), once in a stroke cycle, on top of `lungs`"),
-    "strength": Parameter(STRENGTH, "of the muscles, in parts of the tables'", low=0.2, high=5.0),
+    "strength": Parameter(STRENGTH, "muscle strength relative to the tables", low=0.2, high=5.0),
     "patches": Parameter("none", "limbs with refined water of 13 mm cells about them", choices=tuple(PATCHES)),
     "cell": Parameter(0.045, "edge of a water cell", "m", low=0.01, high=0.1),
     "steps": Parameter(2, "steps per frame of 1/48 s", low=1, high=64),
