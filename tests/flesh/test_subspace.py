@@ -12,6 +12,7 @@ from vitruvian.flesh import (
     Loads,
     Plane,
     Potential,
+    attach,
     box_lattice,
     build_flesh,
     embed,
@@ -19,7 +20,6 @@ from vitruvian.flesh import (
     rest_state,
     sample_muscles,
 )
-from vitruvian.flesh.attachments import attach
 from vitruvian.flesh.pair_contact import PairContact
 from vitruvian.flesh.subspace import Subspace, basis_of
 
