@@ -10,6 +10,7 @@ from functools import lru_cache
 from time import perf_counter
 
 import numpy as np
+from numba import get_num_threads
 
 from vitruvian.anatomy.characters import Character, character, soft_body
 from vitruvian.benchmarks.suite import Timing, interleaved, timing
@@ -39,7 +40,8 @@ def _run() -> Reference:
 
 def _sizes() -> str:
     t = _mascot().tetrahedra
-    return f"{t.n_nodes} nodes, {t.n_elements} tetrahedra, {_mascot().skeleton.n_v} DOF of bones, one thread"
+    threads = get_num_threads()
+    return f"{t.n_nodes} nodes, {t.n_elements} tetrahedra, {_mascot().skeleton.n_v} DOF of bones, {threads} thread(s)"
 
 
 def _stepping(dt: float, *, implicit: bool) -> tuple[SoftBody, SoftState, object]:

@@ -122,7 +122,9 @@ def _unfold(f):
         third = f[DET * CHUNK + k]
         if third >= LEAST:
             continue
-        trace = f[ROOT * CHUNK + k]  # I1, I2 of the symmetric factor; I3 is the determinant
+        trace = 0.0  # I1 of the symmetric factor F_p Rᵀ, closer than the root that R is made from
+        for j in range(9):
+            trace += f[(P + j) * CHUNK + k] * f[(A + j) * CHUNK + k]
         s = _lead(trace, 0.5 * (trace * trace - f[NORM * CHUNK + k]), third)
         for j in range(9):
             at = (P + j) * CHUNK + k
