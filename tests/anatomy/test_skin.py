@@ -10,6 +10,7 @@ from vitruvian.anatomy.skin_data import human_mesh, target_weights
 from vitruvian.anatomy.skin_flesh import LOOSE, muscle_ends, tightness
 from vitruvian.anatomy.skin_grown import grown_skin
 from vitruvian.anatomy.skin_swell import OVER, over_bones
+from vitruvian.anatomy.skin_weights import GRID, _harmonic, _smoother
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.mesh import (
     add_mesh,
@@ -231,3 +232,33 @@ def test_a_sheet_is_not_a_solid():
     )
     with pytest.raises(InputError, match="sheet"):
         closed_mesh(vertices, faces)
+
+
+def test_heat_does_not_cross_the_gap_between_two_legs():
+    """Two boxes 8 mm apart, joined at the top: skin beside the gap goes with its own bone."""
+    at = 0.25 * GRID + 0.5 * GRID * np.mgrid[0:33, 0:21, 0:61].transpose(1, 2, 3, 0).astype(float)
+    middle = at[17, 0, 0, 0]  # between two points of the grid on which heat flows
+    x, z = at[..., 0] - middle, at[..., 2]
+    fine = (np.abs(x) < 0.1) & (at[..., 1] > 0.01) & (at[..., 1] < 0.13) & (z > 0.01) & (z < 0.41)
+    fine &= (np.abs(x) > 0.004) | (z > 0.34)
+    coarse, owner = at[::2, ::2, ::2], np.full(fine[::2, ::2, ::2].shape, -1)
+    side = coarse[..., 0] - middle
+    bone = (np.abs(np.abs(side) - 0.05) < GRID) & (np.abs(coarse[..., 1] - 0.07) < GRID) & (coarse[..., 2] < 0.35)
+    owner[bone & (side < 0.0)], owner[bone & (side > 0.0)] = 0, 1
+    places, weights = _harmonic(fine, owner, 2)
+    where = coarse[tuple(places.T)]
+    left = (where[:, 0] < middle) & (where[:, 2] < 0.15)
+    assert left.sum() > 100
+    assert weights[left, 1].max() < 0.02
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-9)
+
+
+def test_weights_are_smoothed_over_the_same_distance_on_fine_and_coarse_skins():
+    """A step of weight along a ball widens alike, however many triangles it has."""
+    widths = []
+    for subdivisions in (3, 4):
+        vertices, faces = sphere(0.2, subdivisions=subdivisions)
+        smooth = _smoother(vertices, faces)((vertices[:, :1] > 0.0).astype(float))[:, 0]
+        near = np.abs(vertices[:, 0]) < 0.02
+        widths.append(1.0 / np.polyfit(vertices[near, 0], smooth[near], 1)[0])
+    assert widths[1] == pytest.approx(widths[0], rel=0.15)

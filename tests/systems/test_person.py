@@ -54,7 +54,7 @@ def test_a_body_in_its_skin_has_a_head_and_none_of_its_own_skin_within(body):
 
 
 def test_only_skin_that_goes_with_the_skull_is_replaced(body):
-    skin = bound_skin(body, triangles=8000, spacing=0.012)
+    skin = bound_skin(body)
     own = skin.dense_weights()[:, skin.names.index("Sku")]
     hidden = covered(skin)
     assert 0.02 < hidden.mean() < 0.3

@@ -17,9 +17,10 @@ Array = np.ndarray
 
 
 def bound_skin(
-    body: Body, build: str | SkinShape = "muscular", *, triangles: int = 8000, spacing: float = 0.012
+    body: Body, build: str | SkinShape = "muscular", *, triangles: int = 8000, spacing: float = 0.005
 ) -> BoundSkin:
-    """The skin of a whole body with about `triangles` triangles, bound to its bones."""
+    """The skin of a whole body with about `triangles` triangles, bound to its bones; spacing: of the grid it is made
+    on [m]. On coarser grids than 5 mm thighs and fingers grow together, and webs appear where they part."""
     if triangles < 500:
         raise InputError(f"skin: {triangles} triangles are too few to have hands; take at least 500")
     skin = body_skin(body, build, spacing=spacing)

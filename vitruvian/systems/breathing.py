@@ -39,7 +39,7 @@ from vitruvian.world import Signal
 
 Array = np.ndarray
 SERVO, SERVO_DAMPING = 150.0, 5.0  # [N m/rad], [N m s/rad]: ten times the rib's own spring
-TRIANGLES, SPACING, SKIN_OPACITY = 16_000, 0.012, 0.4
+TRIANGLES, SKIN_OPACITY = 16_000, 0.4
 SIZE_OFF = 0.005  # [m] by which heads of ribs may lie elsewhere than the tables'
 
 
@@ -141,7 +141,7 @@ class Breathing:
 
     def layer(self) -> SurfaceLayer:
         """The skin of the body, breathing."""
-        field = self.field(bound_skin(self.body, triangles=TRIANGLES, spacing=SPACING))
+        field = self.field(bound_skin(self.body, triangles=TRIANGLES))
         return skin_layer(field.skin, field.vertices, SKIN_OPACITY)
 
 

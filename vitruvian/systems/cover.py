@@ -85,7 +85,7 @@ class Cover:
         fingers are bound one by one; shown: which vertices [m] (n, 3) are drawn (n,); whole: the body of which `body`
         is a part: bones that it lacks stand still; drape: the skin is a plate, as it must not be where something
         presses it into a dent no wider than a cell."""
-        bound = bound_skin(whole or body, build, triangles=TRIANGLES, spacing=0.005)
+        bound = bound_skin(whole or body, build, triangles=TRIANGLES)
         if shown is not None:
             bound = _cut(body, bound, shown(bound.rest))
         inside = np.ones(len(bound.rest)) if within is None else np.clip(-within(bound.rest) / BLEND, 0.0, 1.0)

@@ -24,7 +24,7 @@ from vitruvian.world import Mesh, Surface, SurfaceFrame
 
 Array = np.ndarray
 OPACITY = 0.45  # a person, and bones and muscles within
-TRIANGLES, SPACING = 8000, 0.012  # of a skin that is drawn, and no more
+TRIANGLES = 8000  # of a skin that is drawn, and no more
 
 
 def skin_layer(skin: BoundSkin, vertices: Callable[[Now], Array], opacity: float = OPACITY) -> SurfaceLayer:
@@ -36,7 +36,7 @@ def skin_layer(skin: BoundSkin, vertices: Callable[[Now], Array], opacity: float
 def worn_skin(body: Body) -> SurfaceLayer | None:
     """The skin of a body that wears it only to be looked at; None without the data that it is made of."""
     try:
-        skin = bound_skin(body, triangles=TRIANGLES, spacing=SPACING)
+        skin = bound_skin(body, triangles=TRIANGLES)
     except MissingExtra:
         return None
     return skin_layer(skin, lambda now: np.asarray(skin.place(now.poses).vertices))
