@@ -24,7 +24,7 @@ from vitruvian.skin import few
 Array = np.ndarray
 Shape = tuple[Array, Array]
 GRID = 0.014  # [m] spacing of the grid on which heat spreads
-SPREAD = 0.045  # [m] over which weights are smoothed along the skin
+SPREAD = 0.05  # [m] over which weights are smoothed along the skin
 NEAR = 16  # grid points nearest to a point of the skin, of which those beneath it give its weights
 
 # One bone speaks for its neighbours: a spinal level moves by a few degrees against the next.
@@ -88,7 +88,7 @@ def _cells(origin: Array, shape: tuple[int, ...], points: Array) -> list[tuple[i
 
 def _harmonic(fine: Array, owner: Array, count: int) -> tuple[Array, Array]:
     """Solve the Laplace equation on the grid points inside, bones given; heat flows between neighbours if the point
-    half way, of the `fine` grid, is inside too. Returns the grid points (n, 3) that a bone reaches, and their weights."""
+    half way, of the `fine` grid, is inside too. Returns the grid points (n, 3) that bones reach, and their weights."""
     inside = fine[::2, ::2, ::2] | (owner >= 0)
     number = np.full(inside.shape, -1, dtype=np.int64)
     number[inside] = np.arange(int(inside.sum()))
