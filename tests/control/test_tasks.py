@@ -8,6 +8,7 @@ import pytest
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import Align, Effort, Follow, Gathered, Hold, Orient, Program, Smooth, TaskControl, Untwist
 from vitruvian.control.tasks.expect import ExpectedWater
+from vitruvian.control.tasks.gather import memories
 from vitruvian.control.tasks.smooth import turn_between
 from vitruvian.couple import StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
@@ -144,7 +145,7 @@ def gathered_of(control, now, *tasks, wanted=None, memory=None):
     asked = np.zeros(0) if wanted is None else wanted
     gathered = Gathered(now, np.full(n, -9.0), np.full(n, 9.0), np.full(n, 1e-6), np.zeros(n), asked)
     for task in tasks:
-        task.add(now, gathered, {} if memory is None else memory)
+        task.add(now, gathered, memories([task])[task.name] if memory is None else memory)
     return gathered
 
 

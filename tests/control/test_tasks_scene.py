@@ -9,6 +9,7 @@ from vitruvian.control import Controls
 from vitruvian.control.tasks import InTurn, Stage
 from vitruvian.errors import InputError
 from vitruvian.scenes import find
+from vitruvian.world.state import flatten_state, unflatten_state
 
 
 def settings(name, **change):
@@ -90,10 +91,38 @@ def test_a_stage_may_be_done_before_its_time():
     own = turn.start(np.random.default_rng(0))
     for k in range(10):
         turn.act(own, None, 0.01 * k, 0.01)
-    assert own.changes == [pytest.approx(0.05)]
+    assert own.begun == pytest.approx(0.05)
 
 
 def test_a_stage_without_muscles_is_named():
     turn = InTurn([Stage("a", Constant(0.0, np.zeros(3)), 1.0)])
     with pytest.raises(InputError, match="stage 'a' does not drive muscles"):
         turn.act(turn.start(np.random.default_rng(0)), None, 0.0, 0.01)
+
+
+def test_a_run_by_tasks_in_turn_goes_on_from_its_saved_state():
+    """Every name of the state is there from the start; a run rebuilt from them goes on to the same bits."""
+
+    def made():
+        scene, given = settings("prone")
+        world = scene.build(given | {"beside": False, "w_nat": 0.01})
+        first, second = (scene.build(given | {"beside": False}).controller.controllers[0] for _ in range(2))
+        world.controller.controllers[0] = InTurn([
+            Stage("a", first, 2.0 / 48.0),
+            Stage("b", world.controller.controllers[0], 1.0),
+            Stage("c", second, 1.0),
+        ])  # fmt: skip
+        world.start()
+        return world
+
+    world, twin = made(), made()
+    world.advance(4.0 / 48.0)  # in the second stage, which has remembered something
+    twin.state = unflatten_state(twin.state, flatten_state(world.state))
+    twin.own = unflatten_state(twin.own, flatten_state(world.own))
+    twin.step_index = world.step_index
+    for w in (world, twin):
+        w.advance(2.0 / 48.0)
+    assert world.own.lanes[0].stage == 1
+    left, right = flatten_state(world.own), flatten_state(twin.own)
+    assert all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
+    assert np.array_equal(world.state.lanes[0].q, twin.state.lanes[0].q)

@@ -76,12 +76,13 @@ def turn_stage(
     into: str,
     toward: tuple[float, float] | None = None,
 ) -> Stage:
-    """Turn over by tasks, towards the first pose of the stroke `into`."""
+    """Turn over by tasks, towards the first pose of the stroke `into`; toward: turn level, lying so, until the head
+    points at a place."""
     rest = StrokeMotion(body, load_stroke(into)).at(0.0)[0]
     tasks: Sequence[Task] = turning_tasks(body, face_up, rest=rest)
     if toward is not None:
         tasks = [*tasks, Steer(toward)]
-    name = f"turn {'supine' if face_up else 'prone'}"
+    name = f"turn {'supine' if face_up else 'prone'}" if toward is None else "aim"
     return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0)
 
 
@@ -116,7 +117,8 @@ def toward_stages(
     point: tuple[float, float],
     times: int = 5,
 ) -> list[Stage]:
-    """To a point: he turns towards it by tasks, swims for a while, aims anew."""
+    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew. (One on his back turns
+    over first, in a stage of its own: asked to turn over and round at once, he stays on his back.)"""
     stages = []
     for _ in range(times):
         stages.append(turn_stage(body, skin, parameters, False, 8.0, into=stroke, toward=point))

@@ -21,7 +21,7 @@ from vitruvian.control.inverse import InverseDynamics
 from vitruvian.control.rhythm.balance import RIBS, BodyBalance
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.force import Fit, water_force
-from vitruvian.control.tasks.gather import Gathered, Task
+from vitruvian.control.tasks.gather import Gathered, Task, memories
 from vitruvian.control.tasks.limits import Limits
 from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
 from vitruvian.couple import BodyStepper, JointTorques, StillWater
@@ -42,7 +42,7 @@ class TaskState:
     """What the controller remembers."""
 
     fit: Fit
-    memory: dict[str, dict[str, Array]] = field(default_factory=dict)
+    memory: dict[str, dict[str, Array]]  # of the tasks, by name
     wanted: Array = field(default_factory=lambda: np.zeros(0))  # velocities of the driven joints, (n,)
     excitation: Array = field(default_factory=lambda: np.zeros(0))  # of the last decision, (n_muscles,)
     effort: Shortfall = field(default_factory=Shortfall)
@@ -83,7 +83,7 @@ class TaskControl:
         self._order = np.searchsorted(self.inverse.driven, self.joints)
 
     def start(self, rng: np.random.Generator) -> TaskState:
-        return TaskState(Fit.start(len(self.skin.names)))
+        return TaskState(Fit.start(len(self.skin.names)), memories(self.tasks))
 
     def act(self, own: TaskState, state: Any, time: float, dt: float) -> Controls:
         if self.actuation == "muscles" and time < own.next_decision - 1e-9:
@@ -129,7 +129,7 @@ class TaskControl:
         n = len(self.joints)
         gathered = Gathered(now, low, high, np.full(n, 1e-6), np.zeros(n), own.wanted)
         for task in self.tasks:
-            task.add(now, gathered, own.memory.setdefault(task.name, {}))
+            task.add(now, gathered, own.memory[task.name])
         return gathered.program().solve().x, gathered
 
     def _torques(self, state: Any, now: Now, acceleration: Array, dt: float) -> Controls:

@@ -7,11 +7,13 @@ A task is a small object with a method `add(now, gathered, memory)`. It may ask 
     push      whatever grows along a direction of joint velocities (a linear objective)
 
 in velocities of all coordinates; the pelvis is put in terms of the joints here. `memory` is a dictionary of arrays
-which is the task's own from step to step, and part of the controller's state.
+which is the task's own from step to step, and part of the controller's state: a task that remembers has a method
+`start()` that gives it, with all its names from the beginning, so that a saved run finds them again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +32,15 @@ class Task(Protocol):
     def name(self) -> str: ...
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None: ...
+
+
+def memories(tasks: Sequence[Task]) -> dict[str, dict[str, Array]]:
+    """What each task remembers at the beginning, by the task's name; tasks of one name share it."""
+    found: dict[str, dict[str, Array]] = {}
+    for task in tasks:
+        start = getattr(task, "start", dict)
+        found.setdefault(task.name, {}).update(start())
+    return found
 
 
 @dataclass

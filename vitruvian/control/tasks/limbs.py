@@ -98,6 +98,10 @@ class Natural:
     models: Tabled = field(default_factory=shipped)
     name: str = "natural"
 
+    def start(self) -> dict[str, Array]:
+        none = {name: np.zeros(0) for name in ("rate", "wish", "next", "seen")}
+        return {"x": np.zeros((0, 0)), **none}
+
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         s = now.skeleton
         columns = limb_columns(s)
@@ -105,7 +109,7 @@ class Natural:
         at = np.searchsorted(now.joints, columns.ravel(), sorter=np.argsort(now.joints))
         at = np.argsort(now.joints)[at]
         turns = _right_jacobians(y)
-        if "x" not in memory:
+        if not memory["x"].size:
             memory["x"], memory["rate"] = self.models.nearest(y), now.v[columns.ravel()].copy()
             memory["wish"], memory["next"], memory["seen"] = (
                 memory["rate"].copy(),

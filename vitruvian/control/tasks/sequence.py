@@ -36,11 +36,10 @@ class SequenceState:
 
     stage: int
     begun: float  # [s] when the stage began
-    own: Any  # of the stage's controller
+    own: list[Any]  # of the stages' controllers
     last: Array  # excitations given in the step before, (n_muscles,)
     leaving: Array  # those of the stage before, at its end
     jump: float = 0.0  # largest change of an excitation in the first step of a stage
-    changes: list[float] = field(default_factory=list)  # [s]
     v: Array = field(default_factory=lambda: np.zeros(0))  # velocities a step ago
     lurch: Array = field(default_factory=lambda: np.zeros(2))  # largest change of a joint's in a step: at changes, else
 
@@ -55,7 +54,8 @@ class InTurn:
 
     def start(self, rng: np.random.Generator) -> SequenceState:
         none = np.zeros(0)
-        return SequenceState(0, 0.0, self.stages[0].controller.start(rng), none, none)
+        own = [s.controller.start(rng if k == 0 else np.random.default_rng(k)) for k, s in enumerate(self.stages)]
+        return SequenceState(0, 0.0, own, none, none.copy())
 
     def act(self, own: SequenceState, state: Any, time: float, dt: float) -> Controls:
         stage, spent = self.stages[own.stage], time - own.begun
@@ -64,16 +64,14 @@ class InTurn:
         if over and own.stage + 1 < len(self.stages):
             own.stage, own.begun, own.leaving = own.stage + 1, time, own.last.copy()
             stage, spent = self.stages[own.stage], 0.0
-            own.own = stage.controller.start(np.random.default_rng(own.stage))
-            own.changes.append(time)
-        controls = stage.controller.act(own.own, state, time, dt)
+        controls = stage.controller.act(own.own[own.stage], state, time, dt)
         if controls.excitation is None or controls.torque is not None:
             raise InputError(f"stage '{stage.name}' does not drive muscles")
         share = min(1.0, (spent + dt) / BLEND)
         given = controls.excitation
         if len(own.leaving) and share < 1.0:
             given = share * given + (1.0 - share) * own.leaving
-        if own.changes and time == own.begun:
+        if own.stage and time == own.begun:
             own.jump = max(own.jump, float(np.abs(given - own.last).max()))
         own.last = given.copy()
         self._watch(own, state, spent)
@@ -85,6 +83,6 @@ class InTurn:
         """Keep the largest change of a joint's velocity in one step: while stages hand over, and at other times."""
         v = np.asarray(getattr(state, "v", own.v), float)[6:]
         if len(own.v) == len(v) and len(v):
-            kind = 0 if own.changes and spent <= BLEND else 1
+            kind = 0 if own.stage and spent <= BLEND else 1
             own.lurch[kind] = max(own.lurch[kind], float(np.abs(v - own.v).max()))
         own.v = v.copy()

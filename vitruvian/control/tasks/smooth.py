@@ -26,10 +26,13 @@ class Smooth:
     weight: float = 0.4
     name: str = "smooth"
 
+    def start(self) -> dict[str, Array]:
+        return {"time": np.zeros(0)}
+
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        before = memory.get("time")
+        before = memory["time"]
         memory["time"] = np.array([now.time])
-        if before is not None and len(gathered.asked):
+        if len(before) and len(gathered.asked):
             beat = BEAT / max(now.time - float(before[0]), 1e-6)
             gathered.prefer(gathered.asked, self.weight * beat)
 
@@ -82,8 +85,13 @@ class Follow:
     bones: tuple[str, ...] = ()
     name: str = "follow"
 
+    def start(self) -> dict[str, Array]:
+        return {"begun": np.zeros(0)}
+
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        begun = float(memory.setdefault("begun", np.array([now.time]))[0])
+        if not len(memory["begun"]):
+            memory["begun"] = np.array([now.time])
+        begun = float(memory["begun"][0])
         q, _, _ = self.motion.sample(now.time - begun)
         _, v, _ = self.motion.sample(now.time - begun + now.ahead)
         error = np.empty(len(now.v))

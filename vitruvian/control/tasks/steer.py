@@ -33,9 +33,12 @@ class Steer:
     near: float = np.radians(15.0)
     name: str = "steer"
 
+    def start(self) -> dict[str, Array]:
+        return {"off": np.zeros(1)}
+
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         off = heading_off(now, np.array(self.point))
-        before = float(memory.get("off", np.zeros(1))[0])
+        before = float(memory["off"][0])
         if abs(off) > np.radians(120.0) and abs(before) > np.radians(60.0) and off * before < 0.0:
             off += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
         memory["off"] = np.array([off])

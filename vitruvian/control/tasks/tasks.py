@@ -66,6 +66,9 @@ class Orient:
     bones: tuple[str, ...] = ("T6", "Pel")
     name: str = "orient"
 
+    def start(self) -> dict[str, Array]:
+        return {bone: np.zeros(1) for bone in self.bones}
+
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         for bone in self.bones:
             b = now.skeleton.index(bone)
@@ -80,7 +83,7 @@ class Orient:
 
 def kept_side(roll: float, memory: dict[str, Array], bone: str = "T6") -> float:
     """A turn of nearly half a circle keeps to the side once chosen."""
-    before = float(memory.get(bone, np.zeros(1))[0])
+    before = float(memory[bone][0])
     if abs(roll) > SIDE and abs(before) > np.radians(60.0) and roll * before < 0.0:
         roll += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
     memory[bone] = np.array([roll])
@@ -114,6 +117,9 @@ class Rotate:
     weight: float = 0.02
     near: float = np.radians(30.0)  # of the turn, below which it fades
     name: str = "rotate"
+
+    def start(self) -> dict[str, Array]:
+        return {"T6": np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         turn = turn_needed(now.poses[now.skeleton.index("T6")], self.face_up)
