@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vitruvian.anatomy import human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import Align, Effort, Follow, Gathered, Hold, Orient, Program, Smooth, TaskControl, Untwist
 from vitruvian.control.tasks.expect import ExpectedWater
@@ -13,6 +14,7 @@ from vitruvian.control.tasks.smooth import turn_between
 from vitruvian.couple import StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
 from vitruvian.skeleton import bone_poses, integrate
+from vitruvian.spatial import exp_so3
 from vitruvian.systems import SwimmerSystem
 from vitruvian.verify import tasks as book
 from vitruvian.verify._tasks_common import capsules, moving, swimmer
@@ -166,6 +168,30 @@ def test_aligned_bones_turn_towards_the_direction(way):
     spin, long = now.turning(chest) @ x, now.poses[chest, :3, 2]
     angle = turn_between(now.poses[chest], way)[1]
     assert np.cross(spin, long) @ way > 0.5 * np.sin(angle) * min(3.0 * angle, 2.5)
+
+
+def test_chest_and_pelvis_turn_over_to_the_same_side():
+    """On his back and twisted: the chest is 170° from prone one way, the pelvis 170° the other way."""
+
+    class Twisted:
+        skeleton = human().skeleton
+        poses = np.tile(np.eye(4), (skeleton.n_bones, 1, 1))
+
+        def turning(self, bone):
+            return np.zeros((3, 1))
+
+    class Asked(list):
+        def want(self, rows, target, weight):
+            self.append(float(target[0]))
+
+    now, asked, task = Twisted(), Asked(), Orient(False)
+    lying = exp_so3(np.array([np.pi / 2.0, 0.0, 0.0]))
+    for bone, roll in (("T6", 170.0), ("Pel", -170.0)):
+        now.poses[now.skeleton.index(bone), :3, :3] = lying @ exp_so3(np.array([0.0, 0.0, np.radians(roll)]))
+    task.add(now, asked, memories([task])[task.name])
+    chest, pelvis = asked[::2]  # the others are their pitch
+    assert abs(chest) > 1.0
+    assert chest * pelvis > 0.0
 
 
 def test_half_a_turn_has_an_axis():

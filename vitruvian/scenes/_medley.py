@@ -117,8 +117,7 @@ def toward_stages(
     point: tuple[float, float],
     times: int = 5,
 ) -> list[Stage]:
-    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew. (One on his back turns
-    over first, in a stage of its own: asked to turn over and round at once, he stays on his back.)"""
+    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew."""
     stages = []
     for _ in range(times):
         stages.append(turn_stage(body, skin, parameters, False, 8.0, into=stroke, toward=point))

@@ -55,7 +55,10 @@ def turn_needed(pose: Array, face_up: bool, pitch: float = 0.0) -> Turn:
 
 @dataclass
 class Orient:
-    """Chest and pelvis face up or down, their long axis at `pitch` [rad] above level; the heading is free."""
+    """Chest and pelvis face up or down, their long axis at `pitch` [rad] above level; the heading is free.
+
+    The first bone chooses the side to which all turn: near half a turn a chest and a pelvis that are twisted against
+    each other may be nearer to opposite sides, and would hold each other back."""
 
     face_up: bool
     weight: float = 3.0
@@ -67,13 +70,17 @@ class Orient:
     name: str = "orient"
 
     def start(self) -> dict[str, Array]:
-        return {bone: np.zeros(1) for bone in self.bones}
+        return {self.bones[0]: np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        lead = None
         for bone in self.bones:
             b = now.skeleton.index(bone)
             turn = turn_needed(now.poses[b], self.face_up, self.pitch)
-            roll = kept_side(turn.roll, memory, bone)
+            if lead is None:
+                roll = lead = kept_side(turn.roll, memory, bone)
+            else:
+                roll = lead + float(np.angle(np.exp(1j * (turn.roll - lead))))
             J = now.turning(b)
             rate = np.clip(self.gain * roll, -self.fastest, self.fastest)
             gathered.want(turn.long @ J, np.array([rate]), self.weight)
