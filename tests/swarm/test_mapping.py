@@ -196,6 +196,23 @@ def test_no_process_is_left_behind():
     assert left == []
 
 
+def test_workers_that_are_kept_serve_several_maps(workers):
+    def which(item):
+        import os
+
+        if item == "bad":
+            raise ValueError(item)
+        return os.getpid()
+
+    with swarm.workers(**workers) as crew:
+        first = swarm.map(which, range(6), workers=crew)
+        with pytest.raises(RunFailed, match="bad"):
+            swarm.map(which, ["bad"], workers=crew)
+        second = swarm.map(which, range(6), workers=crew)
+    assert set(second) <= set(first)
+    assert os.getpid() not in first
+
+
 def test_a_map_inside_a_map_starts_no_processes_of_its_own():
     def outer(item):
         import os

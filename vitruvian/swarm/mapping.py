@@ -10,8 +10,8 @@ from __future__ import annotations
 import pickle
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any, Protocol
@@ -53,6 +53,7 @@ def map(
     scheduler: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     keep: str | Path | None = None,
+    workers: Engine | None = None,
 ) -> list[Any]:
     """`[function(item) for item in items]`, with the same result on every engine.
 
@@ -62,6 +63,7 @@ def map(
     items does what is missing; one with another function (other code, other values that it holds) is refused. Results
     are then what JSON makes of them (tuples become lists).
     `progress(done, total)` is called at the start and after each item.
+    `workers`: those of `swarm.workers`, for several calls, instead of `processes` and `scheduler`.
 
     Function, items and results must be picklable. `RunFailed` names the item whose function raised or whose worker
     died three times.
@@ -83,12 +85,24 @@ def map(
         if progress:
             progress(len(results), len(listed))
         if todo:
-            engine = _engine(processes, scheduler, len(todo))
+            engine = _engine(processes, scheduler, len(todo)) if workers is None else workers
             try:
                 _drive(engine, packed, listed, todo, take)
             finally:
-                engine.close()
+                if workers is None:
+                    engine.close()
     return [results[index] for index in range(len(listed))]
+
+
+@contextmanager
+def workers(processes: int | None = None, scheduler: str | None = None) -> Iterator[Engine]:
+    """Workers for several calls of `map`, started once: to start one takes seconds. They end with the block."""
+    check_engine(processes, scheduler)
+    engine = _engine(processes, scheduler, None)
+    try:
+        yield engine
+    finally:
+        engine.close()
 
 
 def check_engine(processes: int | None, scheduler: str | None) -> None:
@@ -137,7 +151,7 @@ def _drive(
         raise error
 
 
-def _engine(processes: int | None, scheduler: str | None, most: int) -> Engine:
+def _engine(processes: int | None, scheduler: str | None, most: int | None) -> Engine:
     if scheduler is not None:
         from vitruvian.swarm.cluster import Cluster
 
@@ -148,7 +162,7 @@ def _engine(processes: int | None, scheduler: str | None, most: int) -> Engine:
         processes = int(joblib.cpu_count())
     if processes is None or processes == 1:
         return Here()
-    return Cores(min(processes, most))
+    return Cores(processes if most is None else min(processes, most))
 
 
 def _name(index: int, item: Any) -> str:

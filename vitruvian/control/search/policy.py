@@ -35,6 +35,7 @@ from vitruvian.errors import Diverged, InputError, MissingExtra
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.swarm import map as spread_out
+from vitruvian.swarm import workers
 
 Array = np.ndarray
 WINDOWS = 5  # of half a cycle
@@ -245,23 +246,24 @@ def learn(
         judge = _Judge(actor, cycle, policy, *STAGES[stage])
         best, least = policy.flat, judge(policy.flat)
         say(f"begins at {least:.2f}")
-    for n in range(len(values), rounds):
-        tried = [np.asarray(g) for g in strategy.ask()]
-        found = spread_out(judge, tried, processes=processes, scheduler=scheduler)
-        strategy.tell(tried, found)
-        values.append(found)
-        k = int(np.argmin(found))
-        if found[k] < least:
-            best, least = tried[k], float(found[k])
-        say(f"round {n + 1} of {rounds}, stage {stage}: {least:.2f}, median {np.median(found):.2f}")
-        if least < PASSED * judge.seconds and stage < last:
-            stage += 1
-            judge = _Judge(actor, cycle, policy, *STAGES[stage])
-            both = [best, np.asarray(strategy.mean)]
-            worth = [judge(x) for x in both]
-            best, least = both[int(np.argmin(worth))], min(worth)
-        if keep is not None:
-            draft = Path(keep).with_suffix(".draft.npz")
-            np.savez(draft, values=np.array(values), stage=stage, best=best, least=least)
-            draft.replace(keep)
+    with workers(processes, scheduler) as crew:
+        for n in range(len(values), rounds):
+            tried = [np.asarray(g) for g in strategy.ask()]
+            found = spread_out(judge, tried, workers=crew)
+            strategy.tell(tried, found)
+            values.append(found)
+            k = int(np.argmin(found))
+            if found[k] < least:
+                best, least = tried[k], float(found[k])
+            say(f"round {n + 1} of {rounds}, stage {stage}: {least:.2f}, median {np.median(found):.2f}")
+            if least < PASSED * judge.seconds and stage < last:
+                stage += 1
+                judge = _Judge(actor, cycle, policy, *STAGES[stage])
+                both = [best, np.asarray(strategy.mean)]
+                worth = [judge(x) for x in both]
+                best, least = both[int(np.argmin(worth))], min(worth)
+            if keep is not None:
+                draft = Path(keep).with_suffix(".draft.npz")
+                np.savez(draft, values=np.array(values), stage=stage, best=best, least=least)
+                draft.replace(keep)
     return replace(policy.at(best), told={**policy.told, "stage": stage, "judged": round(least, 3)})

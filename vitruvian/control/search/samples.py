@@ -27,12 +27,14 @@ from vitruvian.control.search.reference import Reference
 from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton, difference
 from vitruvian.swarm import map as spread_out
+from vitruvian.swarm import workers
 
 Array = np.ndarray
 # half ranges of the offsets [rad], times `spread`: legs and trunk
 RANGES = {"thigh": 0.35, "shank": 0.35, "foot": 0.35, "chest": 0.15, "spine": 0.15, "upper_arm": 0.15, "neck": 0.25}
 BETTER = 0.6  # part of the samples from which some are kept
 LOST = 1e6  # cost of a sample that diverged
+BATCH = 25  # samples that a worker is given at most at once
 
 
 @dataclass(frozen=True)
@@ -112,33 +114,43 @@ def search(
     job = _Job(actor, reference, trying, around, paces, offset_ranges(reference.skeleton) * trying.spread, start)
     q, v = reference.sample(start)
     states, history = actor.begin(q, v)[None], []
-    for w in range(count):
-        stored = _load(keep, w, job)
-        if stored is None:
-            batches = [(states[p], w, list(range(p, trying.samples, len(states)))) for p in range(len(states))]
-            found = spread_out(job, batches, processes=processes, scheduler=scheduler)
-            costs, ends = np.full(trying.samples, LOST), [None] * trying.samples
-            for (_, _, numbers), results in zip(batches, found):
-                for i, (cost, end) in zip(numbers, results):
-                    costs[i], ends[i] = cost, end
-            order = np.lexsort((np.arange(len(costs)), costs))
-            chosen = order[_ranks(trying)]
-            chosen = chosen[costs[chosen] < LOST]
-            if not len(chosen):
+    with workers(processes, scheduler) as crew:
+        for w in range(count):
+            stored = _load(keep, w, job)
+            if stored is None:
+                batches = _batches(states, w, trying.samples)
+                found = spread_out(job, batches, workers=crew)
+                costs, ends = np.full(trying.samples, LOST), [None] * trying.samples
+                for (_, _, numbers), results in zip(batches, found):
+                    for i, (cost, end) in zip(numbers, results):
+                        costs[i], ends[i] = cost, end
+                order = np.lexsort((np.arange(len(costs)), costs))
+                chosen = order[_ranks(trying)]
+                chosen = chosen[costs[chosen] < LOST]
+                if not len(chosen):
+                    break
+                stored = {
+                    "states": np.array([ends[i] for i in chosen]),
+                    "parents": chosen % len(states),
+                    "numbers": chosen,
+                    "costs": costs[chosen],
+                }
+                _save(keep, w, job, stored)
+            states = stored["states"]
+            history.append(stored)
+            say(f"window {w + 1} of {count}: best cost {stored['costs'][0]:.2f}")
+            if stored["costs"][0] > trying.fallen:
                 break
-            stored = {
-                "states": np.array([ends[i] for i in chosen]),
-                "parents": chosen % len(states),
-                "numbers": chosen,
-                "costs": costs[chosen],
-            }
-            _save(keep, w, job, stored)
-        states = stored["states"]
-        history.append(stored)
-        say(f"window {w + 1} of {count}: best cost {stored['costs'][0]:.2f}")
-        if stored["costs"][0] > trying.fallen:
-            break
     return _chain(job, history)
+
+
+def _batches(states: Array, w: int, samples: int) -> list[tuple[Array, int, list[int]]]:
+    """Sample i goes on from state i modulo their number; at most `BATCH` of one state together."""
+    out = []
+    for p, state in enumerate(states):
+        numbers = list(range(p, samples, len(states)))
+        out += [(state, w, numbers[at : at + BATCH]) for at in range(0, len(numbers), BATCH)]
+    return out
 
 
 @dataclass(frozen=True)
@@ -185,7 +197,9 @@ class _Job:
     def digest(self) -> str:
         """Names what the search depends on."""
         total = sha256(json.dumps(asdict(self.trying), sort_keys=True).encode())
-        for a in (self.reference.q, self.base, self.paces, self.ranges, np.array([self.start, self.reference.period])):
+        who = self.actor.who  # type: ignore[attr-defined]
+        numbers = np.array([self.start, self.reference.period, who.mass, who.young, who.poisson])
+        for a in (self.reference.q, self.base, self.paces, self.ranges, numbers, *who.gains):
             total.update(np.ascontiguousarray(a).tobytes())
         young = getattr(self.actor, "young", None)
         total.update(f"{type(self.actor).__name__}{'' if young is None else young}".encode())
