@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from vitruvian.anatomy.characters import character, read_character, write_character
+from vitruvian.anatomy.characters import build, character, read_character, write_character
 from vitruvian.anatomy.characters.three import mascot
 from vitruvian.cli import invoke
 from vitruvian.errors import InputError
@@ -139,6 +139,24 @@ def test_a_users_mesh_becomes_a_character(tmp_path):
     np.testing.assert_allclose(np.ptp(who.vertices[:, 2]), 1.0, atol=0.01)  # up in the file is up here
     with pytest.raises(InputError, match="tail"):
         retargeted(read_trial("run"), who)
+
+
+def test_limbs_that_a_lattice_would_glue_get_a_finer_one(tmp_path, monkeypatch):
+    vertices, faces = capsule((0.0, 0.0, 0.1), (0.0, 0.0, 0.9), 0.1)
+    asked, whole = [], build.enclosed
+
+    def glues(distance, low, high, nodes, name):
+        asked.append(nodes)
+        if nodes < 300:
+            raise InputError("parts of the hull touch")
+        return whole(distance, low, high, nodes, name)
+
+    monkeypatch.setattr(build, "enclosed", glues)
+    lines = []
+    who = character_from_gltf(gltf(tmp_path / "worm.gltf", vertices, faces, WORM), nodes=200, say=lines.append)
+    assert asked == [200, 400]
+    assert who.tetrahedra.n_nodes > 300
+    assert any("glues" in line for line in lines)
 
 
 def test_what_is_wrong_with_a_mesh_is_said(tmp_path):

@@ -123,11 +123,14 @@ def workers() -> Timing:
     times = {}
     for processes in (1, 2):
         ends = [perf_counter()]
+
+        def window_ended(line: str, ends: list[float] = ends) -> None:
+            ends.append(perf_counter())
+
         trying, threads = Trying(samples=WORK, kept=10), get_num_threads()
         set_num_threads(1)  # as a worker has
         try:
-            search(SoftActor(_mascot()), _run(), 0.3, trying, processes=processes,
-                   say=lambda line, ends=ends: ends.append(perf_counter()))  # fmt: skip
+            search(SoftActor(_mascot()), _run(), 0.3, trying, processes=processes, say=window_ended)
         finally:
             set_num_threads(threads)
         times[processes] = np.diff(ends)

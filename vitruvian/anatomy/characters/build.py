@@ -20,6 +20,7 @@ from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, euler_number, spacing
 from vitruvian.mesh import LevelSet, decimated, ellipsoid, empty_level_set, isosurface, mesh_level_set, mesh_volume
 
 Array = np.ndarray
+FINER = (1, 2, 4)  # times the nodes asked for
 VARIED = tuple(1.0 + s * 0.015 * k for k in range(12) for s in ((1.0, -1.0) if k else (1.0,)))
 FINE = 0.012  # spacing of the grid on which a design's surface is found, of its height
 
@@ -71,6 +72,20 @@ def enclosed(
         f"character {name}: at lattices of {1e3 * min(VARIED) * wanted:.0f} to {1e3 * max(VARIED) * wanted:.0f} mm "
         "parts of the hull touch (arms at the trunk, legs at each other?); spread the limbs or ask for more nodes"
     )
+
+
+def _finer(
+    distance: Callable[[Array], Array], low: Array, high: Array, nodes: int, name: str, say: Callable[[str], None]
+) -> tuple[Tetrahedra, float]:
+    """`enclosed` with the nodes asked for, else with two or four times as many, where limbs are close; that is said."""
+    for more in FINER:
+        try:
+            return enclosed(distance, low, high, more * nodes, name)
+        except InputError:
+            if more == FINER[-1]:
+                raise
+            say(f"a lattice of {more * nodes} nodes glues limbs that are close to each other: twice as many are tried")
+    raise AssertionError
 
 
 def assembled(
@@ -131,7 +146,7 @@ def from_mesh(
         nearest = cKDTree(vertices[faces].mean(axis=1)).query(fine[triangles].mean(axis=1))[1]
         say(f"{len(faces)} triangles are more than {MOST}: drawn anew with {len(triangles)}")
         vertices, faces, colours = fine, triangles, colours[nearest]
-    tetrahedra, h = enclosed(level, vertices.min(axis=0), vertices.max(axis=0), nodes, name)
+    tetrahedra, h = _finer(level, vertices.min(axis=0), vertices.max(axis=0), nodes, name, say)
     say(f"{tetrahedra.n_nodes} nodes, {tetrahedra.n_elements} tetrahedra, spacing {1e3 * h:.0f} mm")
     kinds, of = np.unique(np.round(colours, 3), axis=0, return_inverse=True)
     patches = [Patch(f"skin {n}", faces[of.ravel() == n], tuple(kind)) for n, kind in enumerate(kinds.tolist())]
