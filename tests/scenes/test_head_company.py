@@ -1,5 +1,7 @@
 """Heads with minds, in a crash, and on a whole body: short runs on the small neck of the thesis."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -116,7 +118,26 @@ def test_a_motion_whose_head_does_not_move_is_one_line(monkeypatch):
         found.q = body.default_q
         return found
 
-    monkeypatch.setattr(head_track, "read_trial", lambda source: source)
+    monkeypatch.setattr(head_track, "read_trial", lambda source: SimpleNamespace(segments=None))
     monkeypatch.setattr(head_track, "trial_motion", still)
     with pytest.raises(InputError, match=r"'legs.bvh': the head does not move against the chest"):
         head_track.measured_head("legs.bvh", 0.1, 1.0)
+
+
+def test_a_motion_without_a_head_joint_is_one_line(tmp_path):
+    from vitruvian.scenes import head_track
+
+    def joint(name, *below):
+        inner = " ".join(below) or "End Site { OFFSET 0 -40 0 }"
+        return f"JOINT {name} {{ OFFSET 0 -40 0 CHANNELS 3 Zrotation Xrotation Yrotation {inner} }}"
+
+    legs = [joint(f"{x}UpLeg", joint(f"{x}Leg", joint(f"{x}Foot"))) for x in ("Left", "Right")]
+    root = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+    text = f"HIERARCHY ROOT Hips {{ OFFSET 0 0 0 {root} {joint('Spine')} {' '.join(legs)} }}"
+    for mark in ("{", "}", "OFFSET", "CHANNELS", "JOINT", "End", "ROOT"):
+        text = text.replace(f" {mark}", f"\n{mark}")
+    file = tmp_path / "legs.bvh"
+    frame = " ".join(["0"] * 27)
+    file.write_text(f"{text}\nMOTION\nFrames: 3\nFrame Time: 0.03\n{3 * (frame + chr(10))}")
+    with pytest.raises(InputError, match=r"legs.bvh': the motion has no joint for the head"):
+        head_track.measured_head(str(file), 0.1, 1.0)

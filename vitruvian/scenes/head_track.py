@@ -32,8 +32,11 @@ AXES = ("nodding", "tilting", "turning")
 
 def measured_head(source: str, seconds: float, exaggerated: float) -> Sampled:
     """The head against the chest in a measured motion, turned `exaggerated` times as far."""
+    trial = read_trial(source)
+    if trial.segments is not None and "Sku" not in trial.segments.turns:
+        raise InputError(f"'{source}': the motion has no joint for the head (Head)")
     body = human()
-    motion = trial_motion(read_trial(source), body)
+    motion = trial_motion(trial, body)
     s = body.skeleton
     head, chest = s.index("Sku"), s.index("T1")
     turns = []
@@ -41,7 +44,7 @@ def measured_head(source: str, seconds: float, exaggerated: float) -> Sampled:
         poses = bone_poses(s, motion.sample(time)[0])
         turns.append(log_so3(poses[chest, :3, :3].T @ poses[head, :3, :3]))
     if np.ptp(turns, axis=0).max() < 1e-4:
-        raise InputError(f"'{source}': the head does not move against the chest; has the motion a joint for it?")
+        raise InputError(f"'{source}': the head does not move against the chest; were its markers measured?")
     return Sampled(np.array([exp_so3(exaggerated * t) for t in turns]), 1.0 / RATE)
 
 
