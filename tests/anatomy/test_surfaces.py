@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy import bone_surfaces, human
-from vitruvian.anatomy.surfaces import attachment_distances, build, capsule_surfaces, shaping, warp
+from vitruvian.anatomy.surfaces import attachment_distances, build, capsule_surfaces, shaping, shown_surfaces, warp
 from vitruvian.anatomy.surfaces.mending import mended
 from vitruvian.errors import MissingExtra
 from vitruvian.mesh import sphere, volume
@@ -217,3 +217,13 @@ def _inside(points, shape):
         low += np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
         winding[i] = np.sum(np.arctan2(top, low)) / (2.0 * np.pi)
     return winding > 0.5
+
+
+def test_the_scapula_is_drawn_on_the_clavicle_and_turns_with_the_arm_for_clearance_only(body):
+    drawn, apart = shown_surfaces(body), shown_surfaces(body, scapulas=True)
+    assert "Pat_l" in drawn
+    assert "Sca_l" not in drawn
+    assert "Sca_l" in apart
+    whole = bone_surfaces(body)["Cla_l"]
+    np.testing.assert_array_equal(drawn["Cla_l"][0], whole[0])
+    assert len(apart["Cla_l"][0]) + len(apart["Sca_l"][0]) == len(whole[0])

@@ -63,16 +63,20 @@ def bone_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
     return {name: own[name] for name in body.skeleton.names if name in own}
 
 
-def shown_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
-    """As `bone_surfaces`, with bones that ride on others (`body.muscles.frames`: patella, scapula) apart, in their
-    own frames."""
+def shown_surfaces(body: Body, *, fallback: bool = False, scapulas: bool = False) -> dict[str, Shape]:
+    """As `bone_surfaces`, with the patella, which rides on the femur (`body.muscles.frames`), apart in its own frame.
+
+    The scapula is drawn on the clavicle, where its mass, its joint and its muscles from the trunk are. With `scapulas`
+    it is apart, too, in the frame that carries the arm's muscles: with the arm hanging, that frame is turned down by
+    24 degrees against the surface, which would then reach 35 mm out of the skin.
+    """
     shapes = bone_surfaces(body, fallback=fallback)
     try:
         templates = template_surfaces()
     except MissingExtra:
         return shapes
     for frame in body.muscles.frames:
-        if frame.base not in shapes:
+        if frame.base not in shapes or (frame.name.startswith("Sca") and not scapulas):
             continue
         side, origin = frame.name[-2:], carrier_frame(frame)[:3, 3] / body.scale
         if frame.name.startswith("Pat"):

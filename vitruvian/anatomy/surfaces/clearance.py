@@ -44,7 +44,7 @@ class Clearance:
         self.body, self.side = body, side
         self.fields: dict[str, tuple[Array, Array]] = {}
         other = {"l": "_r", "r": "_l"}.get(side, "-")
-        for name, (vertices, faces) in shown_surfaces(body).items():
+        for name, (vertices, faces) in shown_surfaces(body, scapulas=True).items():
             if name.endswith(other) or name[:-2].rpartition("_")[0]:  # other side; fingers
                 continue
             origin = vertices.min(axis=0) - BAND - CELL
