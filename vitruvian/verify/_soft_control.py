@@ -44,7 +44,8 @@ def reference_shapes_do_not_fold() -> Finding:
         for block in range(len(body.flesh.corners)):
             count = shape_rotations(body.flesh, pose, pose, block, w)
             least = min(least, float(np.linalg.det(w[P : P + 9, :count].T.reshape(-1, 3, 3)).min()))
-    return Finding.within(least, LEAST - 1e-9, 1.0, "", f"{worst(plain):.0f} folded by skinning alone")
+    # Rotations are iterated to 1e-9, so the volume is known to a few times that.
+    return Finding.within(least, LEAST - 1e-8, 1.0, "", f"{worst(plain):.0f} folded by skinning alone")
 
 
 @claim

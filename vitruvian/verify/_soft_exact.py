@@ -41,15 +41,18 @@ def _shaken(size: float, seed: int) -> Array:
 
 @claim
 def rest_and_rigid_motion_are_force_free() -> Finding:
-    """Turned and moved as a whole, or posed and nothing else, the mascot's flesh pulls with no force at all."""
-    nodes, reference = _who().tetrahedra.nodes, _shaken(0.01, 1)
+    """Turned and moved as a whole, or posed and nothing else, the mascot's flesh pulls with no force at all.
+
+    Shapes that a pose makes flatter than `LEAST` of their volume are led back and do pull; none of these is one.
+    """
+    nodes, reference = _who().tetrahedra.nodes, _shaken(0.004, 1)
     turn = Rotation.from_rotvec([0.7, -1.9, 0.4]).as_matrix()
     found = [
         np.abs(_forces(nodes @ turn.T + 2.0, nodes)).max(),
         np.abs(_forces(reference @ turn.T - 1.0, reference)).max(),
     ]
     typical = np.abs(_forces(reference, nodes)).max()
-    return Finding.error(max(found) / typical, 1e-12, "", f"of {typical:.0f} N when nodes are moved by 10 mm")
+    return Finding.error(max(found) / typical, 1e-12, "", f"of {typical:.0f} N when nodes are moved by 4 mm")
 
 
 @claim
