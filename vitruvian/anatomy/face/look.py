@@ -265,7 +265,7 @@ def _tooth(width: float, tall: float, thick: float, up: float, at: Array, turn: 
     points = []
     ring = np.linspace(0.0, 2.0 * np.pi, 25)[:-1]
     for h in u:
-        swell = (1.0 - 0.30 * max(0.0, abs(h) - 0.6) / 0.4) * (1.0 - 0.06 * (1.0 - h))
+        swell = (1.0 - 0.10 * max(0.0, abs(h) - 0.6) / 0.4) * (1.0 - 0.06 * (1.0 - h))
         c, s = np.cos(ring), np.sin(ring)
         x = 0.5 * width * swell * np.sign(c) * np.abs(c) ** 0.45
         y = 0.5 * thick * (1.0 - 0.55 * (0.5 * (1.0 - h))) * np.sign(s) * np.abs(s) ** 0.6
