@@ -11,6 +11,7 @@ import html
 import inspect
 import json
 import math
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ PACKAGES = {
     "swarm": "one function over many items",
 }
 BAR, ROW = 420, 18  # [pixel] of the plot: length for an error as large as its tolerance, height of a line
+WIDE = 88  # letters of a signature on one line
 DECADES = 6.0  # below the tolerance that a bar tells apart
 
 
@@ -89,7 +91,7 @@ def entry(name: str, thing: Any) -> list[str]:
             plain = made.__func__ if isinstance(made, classmethod | staticmethod) else made
             if method.startswith("_") or not inspect.isfunction(plain) or not plain.__doc__:
                 continue
-            lines += [f"`{_signature(method, plain)}`", "", _block(inspect.getdoc(plain) or "", ": "), ""]
+            lines += ["```python", _signature(method, plain), "```", "", _block(inspect.getdoc(plain) or "", ": "), ""]
     return lines
 
 
@@ -100,7 +102,19 @@ def _signature(name: str, thing: Any) -> str:
         return ""
     kept = [p.replace(annotation=_Bare.of(p.annotation)) for p in told.parameters.values() if p.name != "self"]
     told = told.replace(parameters=kept, return_annotation=_Bare.of(told.return_annotation))
-    return f"{name}{told}".replace("vitruvian.", "").replace("numpy.ndarray", "Array")
+    whole = _short(f"{name}{told}")
+    if len(whole) <= WIDE or not kept:
+        return whole
+    ends = str(told.replace(parameters=[])).removeprefix("()")
+    named = next((k for k, p in enumerate(kept) if p.kind is p.KEYWORD_ONLY), None)
+    lines = [f"    {p},\n" for p in kept]
+    if named is not None and not any(p.kind is p.VAR_POSITIONAL for p in kept):
+        lines.insert(named, "    *,\n")
+    return _short(f"{name}(\n{''.join(lines)}){ends}")
+
+
+def _short(signature: str) -> str:
+    return signature.replace("vitruvian.", "").replace("numpy.ndarray", "Array").replace("np.ndarray", "Array")
 
 
 class _Bare(str):
@@ -115,9 +129,32 @@ class _Bare(str):
 
 
 def _block(text: str, before: str = "") -> str:
-    """A docstring as a block that keeps its lines."""
-    text = inspect.cleandoc(text)
-    return f'<pre class="docstring" style="white-space: pre-wrap">{html.escape(text)}</pre>' if text else before.strip()
+    """A docstring as Markdown: paragraphs as prose, names in code, lines that are set in or listed as they stand."""
+    parts = inspect.cleandoc(text).split("\n\n")
+    told = "\n\n".join(_as_it_stands(part) if _is_set(part) else _prose(part) for part in parts if part.strip())
+    return told or before.strip()
+
+
+def _is_set(part: str) -> bool:
+    """Whether a paragraph is an equation, a table or a listing, whose lines must stay apart."""
+    return any(line.startswith((" ", "- ", "|", ">>>")) for line in part.splitlines())
+
+
+def _as_it_stands(part: str) -> str:
+    return f'<pre class="docstring" style="white-space: pre-wrap">{html.escape(part)}</pre>'
+
+
+def _prose(part: str) -> str:
+    """Words with Markdown's signs taken literally, except for code between backticks."""
+    lines = part.splitlines()
+    if sum(line.startswith("`") for line in lines) > 2:  # a listing of modules, one a line
+        part = "\n".join(f"\n- {line}" if line.startswith("`") else line for line in lines).strip()
+    pieces = part.replace("``", "`").split("`")
+    if len(pieces) % 2 == 0:
+        return _as_it_stands(part)
+    for k in range(0, len(pieces), 2):
+        pieces[k] = re.sub(r"([\\*_\[\]#|])", r"\\\1", html.escape(pieces[k], quote=False))
+    return "`".join(pieces)
 
 
 def book_page() -> str:

@@ -101,7 +101,7 @@ def script(name):
 def test_the_reference_has_every_exported_name_with_its_docstring():
     pages = script("generated_pages").pages()
     assert "### vt.render" in pages["api/index.md"]
-    assert "one of the stage&#x27;s, or &quot;auto&quot;" in pages["api/index.md"]
+    assert 'one of the stage\'s, or "auto"' in pages["api/index.md"]
     for package in script("generated_pages").PACKAGES:
         for name in getattr(import_module(f"vitruvian.{package}"), "__all__", []):
             assert f"### {name}\n" in pages[f"api/{package}.md"]
