@@ -8,8 +8,9 @@ from PIL import Image
 from vitruvian.errors import InputError, RunFailed
 from vitruvian.view import MemoryRecording, Shooting, one_frame, render_film, render_picture
 from vitruvian.view.camera import Place
+from vitruvian.view.drawing import Model
 from vitruvian.view.render import film_frames
-from vitruvian.world import Camera, Frame, Mesh, Stage
+from vitruvian.world import Camera, Frame, Mesh, Stage, Surface
 
 SMALL = (160, 120)
 
@@ -63,6 +64,20 @@ def test_layers_hide_what_is_not_named(demo):
     everything = Shooting(recording, size=SMALL, camera="front", words=False).shoot(0)
     bones = Shooting(recording, size=SMALL, camera="front", layers=["bones"], words=False).shoot(0)
     assert np.abs(everything.astype(float) - bones).mean() > 1.0
+
+
+def test_skin_is_seen_through_only_where_something_within_it_is_shown():
+    face = np.array([[0, 1, 2]], np.int32)
+    corners = np.eye(3)
+    stage = Stage(
+        bodies=("b",),
+        meshes=(Mesh("m", "b", corners, face, layer="bones"),),
+        surfaces=(Surface("s", face, layer="skin", opacity=0.5), Surface("w", face, layer="water", opacity=0.5)),
+    )
+    opacities = [
+        {s.layer: s.opacity for s in Model(stage, layers).stage.surfaces} for layers in (None, ["skin", "water"])
+    ]
+    assert opacities == [{"skin": 0.5, "water": 0.5}, {"skin": 1.0, "water": 0.5}]
 
 
 def test_followed_body_stays_in_the_middle_of_the_picture(demo):

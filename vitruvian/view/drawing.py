@@ -7,7 +7,7 @@ needs. Triangles that let light through are kept apart from those that do not, s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -36,6 +36,8 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "hair": (0.10, 0.20, 0.0),
 }
 SPRAY = "spray surface"  # name of the surface around drops that fly together
+# Layers that lie within a skin; with none of them shown there is nothing to be seen through it
+INNER = frozenset({"bones", "muscles", "ligaments", "elements", "belly", "diaphragm", "lattice", "mesh"})
 FOAM = (0.55, 0.25, 0.9, 0.0)  # opacity and finish of that surface: water full of air is white and lets light through
 FOAM_COLOUR = (0.94, 0.97, 0.99)
 WITHIN = 5.0  # radii from that surface at which a drop is part of it
@@ -118,12 +120,20 @@ def chosen_layers(stage: Stage, layers: Iterable[str] | None) -> frozenset[str]:
     return chosen
 
 
+def closed_skin(stage: Stage, layers: frozenset[str]) -> Stage:
+    """The stage with a skin that is not seen through where nothing that lies within it is shown."""
+    if layers & INNER:
+        return stage
+    skins = [replace(s, opacity=1.0) if s.layer == "skin" and s.opacity > 0.0 else s for s in stage.surfaces]
+    return replace(stage, surfaces=tuple(skins))
+
+
 class Model:
     """The unchanging half of a drawing."""
 
     def __init__(self, stage: Stage, layers: Iterable[str] | None = None) -> None:
-        self.stage = stage
         self.layers = chosen_layers(stage, layers)
+        self.stage = stage = closed_skin(stage, self.layers)
         body = {name: i for i, name in enumerate(stage.bodies)}
         self._meshes = [_RigidPart(m, body.get(m.body, -1)) for m in stage.meshes if m.layer in self.layers]
         self._surfaces = [SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]

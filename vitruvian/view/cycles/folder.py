@@ -50,7 +50,7 @@ class FolderWriter:
         self.recording, self.folder, self.size = recording, Path(folder), size
         self.folder.mkdir(parents=True, exist_ok=True)
         self.model = Model(recording.stage, layers)
-        stage: Stage = recording.stage
+        stage: Stage = self.model.stage
         self.bounds = swept(recording, self.model)
         self.place = place or Place()
         self.first = recording.frame(0)

@@ -1,6 +1,9 @@
 // A stage at one frame, drawn by WebGL 2. Everything of a frame is handed over before anything is drawn.
 "use strict";
 
+// Layers that lie within a skin; with none of them shown there is nothing to be seen through it
+const INNER = new Set(["bones", "muscles", "ligaments", "elements", "belly", "diaphragm", "lattice", "mesh"]);
+
 const LIT = `
 vec3 lit(vec3 base, vec3 n, vec3 eye, float gloss) {
   vec3 key = normalize(uKey), h = normalize(key + eye);
@@ -288,8 +291,9 @@ class Painter {
   }
   parts(actor, look, out) {
     const { stage, frame } = actor, shift = actor.shift || [0, 0, 0];
+    const within = [...stage.meshes, ...stage.surfaces, ...stage.lines].some(t => INNER.has(t.layer) && look.opacity(actor, t.layer) > 0);
     const add = (kind, draw, thing, shape, extra) => {
-      const alpha = (thing.opacity ?? 1) * look.opacity(actor, thing.layer);
+      const own = thing.layer === "skin" && !within ? 1 : thing.opacity ?? 1, alpha = own * look.opacity(actor, thing.layer);
       if (alpha > 0.004) out.push({ actor, kind, draw, thing, shape, alpha, shift, order: out.length, ...extra });
     };
     stage.meshes.forEach((mesh, k) => { if (look.meshShown(actor, k)) add(0, "mesh", mesh, actor.meshes[k], { model: M4.pose(frame.poses, mesh.body, shift), picked: look.picked(actor, "body", mesh.body) }); });
