@@ -149,6 +149,14 @@ def test_every_file_reads_and_writes(name):
         ("curves = 3\n", "line 1: unknown key"),
         ("about = 1\n", "nothing happens"),
         ("[[curve\n", "x.toml"),
+        ('[[curve]]\ngroup = "abdomen"\namplitude = 0.3\n', "line 1: keys are missing; or give another shape"),
+        ("curve = [1, 2]\n", "line 1: curves are written as"),
+        ("breath = 3\n", "line 1: a breath is written as"),
+        ("[breath]\nrate = 15\ndiaphragm = 0.1\n[marks]\ncalls = 3\n", "line 5: calls must be a list of times"),
+        (
+            '[[curve]]\ngroup = "abdomen"\nshape = "wave"\nwindows = [[1, 2]]\n',
+            r"line 4: windows must be lists of \[start, end, ease\]",
+        ),
     ],
 )
 def test_bad_files_name_the_line(text, said):
@@ -166,9 +174,16 @@ def test_curves_compose_and_blend():
     calm = load_behaviour("calm")
     assert calm.later(1.0).at(2.0) == pytest.approx(calm.at(1.0))
     assert calm.times(0.5).at(1.0)["diaphragm"] == pytest.approx(0.05)
-    both = blend(calm, load_behaviour("deep"), 4.0, 1.0)
-    assert both.at(1.0)["diaphragm"] == pytest.approx(calm.at(1.0)["diaphragm"])
-    assert both.at(6.25)["diaphragm"] == pytest.approx(load_behaviour("deep").at(6.25)["diaphragm"])
+    laugh = load_behaviour("laugh").later(1.0)
+    both = blend(calm, laugh, 4.0, 1.0)
+    for again in (both, read_behaviour(write_behaviour(both), "again", "x"), both.later(2.0)):
+        moved = 2.0 if again.curves[0].start == 2.0 else 0.0
+        for time, one in ((0.3, calm), (1.0, calm), (3.4, calm), (4.6, laugh), (5.3, laugh)):
+            said, wanted = again.at(time + moved), one.at(time)
+            for group in both.at(time):  # what one leaves out is 0: closure, spine and clavicles of the laugh before
+                assert said[group] == pytest.approx(wanted.get(group, 0.0), abs=1e-6), (time, group)
+        half = {g: 0.5 * (calm.at(4.0).get(g, 0.0) + laugh.at(4.0).get(g, 0.0)) for g in both.at(4.0)}
+        assert again.at(4.0 + moved) == pytest.approx(half, abs=1e-6)
 
 
 def test_groups_reach_their_elements(trunk):

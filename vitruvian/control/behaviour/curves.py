@@ -6,8 +6,9 @@
     square     1 in the first half of a period, else 0               sawtooth   rises from 0 to 1 in a period
     keys       straight lines between (time, value), or with smooth = true least-jerk ones
 
-`ease` [s] fades a curve in and out. Curves of one group add up. Behaviours are sums of curves, so that they compose:
-a + b, later(), times(), blend().
+`ease` [s] fades a curve in and out; the share is 1 within `windows` (start, end, ease), which `within` and `blend`
+set, and 0 outside. Curves of one group add up. Behaviours are sums of curves, so that they compose: a + b, later(),
+times(), blend().
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Curve:
     ease: float = 0.0  # [s]
     keys: tuple[tuple[float, float], ...] = ()  # time from `start` [s], value
     smooth: bool = False
+    windows: tuple[tuple[float, float, float], ...] = ()  # start, end, ease [s]; outside of one the curve is 0
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -72,9 +74,14 @@ class Curve:
             raise InputError(f"it ends at {self.end:g} s, before it starts at {self.start:g} s")
         if self.ease < 0.0:
             raise InputError(f"ease must not be negative, got {self.ease:g} s")
+        for start, end, ease in self.windows:
+            if not end > start or not 0.0 <= ease < np.inf:
+                raise InputError(f"windows are start, end and ease, got {start:g} s, {end:g} s, {ease:g} s")
         if self.shape == "keys":
             times = [t for t, _ in self.keys]
-            if not times or not np.isfinite(self.keys).all() or any(b <= a for a, b in itertools.pairwise(times)):
+            if not times:
+                raise InputError(f"keys are missing; or give another shape: {', '.join(SHAPES[:-1])}")
+            if not np.isfinite(self.keys).all() or any(b <= a for a, b in itertools.pairwise(times)):
                 raise InputError("keys must be pairs of time and value, times ascending")
         low, high = self.limits
         if self.group not in OTHERS:
@@ -98,7 +105,8 @@ class Curve:
     def stop(self) -> float:
         """When it has nothing more to say [s]."""
         last = self.keys[-1] if self.shape == "keys" else None
-        return min(self.end, self.start + last[0]) if last is not None and last[1] == 0.0 else self.end
+        ends = [self.end, *(end for _, end, _ in self.windows)]
+        return min([*ends, self.start + last[0]] if last is not None and last[1] == 0.0 else ends)
 
     def at(self, time: float) -> float:
         """Its value at `time` [s]."""
@@ -108,6 +116,10 @@ class Curve:
         value = self.mean + self.amplitude * self._shape(since)
         if self.ease > 0.0:
             value *= _smooth(min(since / self.ease, (self.end - time) / self.ease, 1.0))
+        for start, end, ease in self.windows:
+            if not start <= time < end:
+                return 0.0
+            value *= _smooth(min(time - start, end - time) / ease) if ease > 0.0 else 1.0
         return value
 
     def _shape(self, since: float) -> float:
@@ -174,7 +186,7 @@ class Behaviour:
         """The same, `seconds` later."""
         return replace(
             self,
-            curves=tuple(replace(c, start=c.start + seconds, end=c.end + seconds) for c in self.curves),
+            curves=tuple(_moved(c, seconds) for c in self.curves),
             marks={k: tuple(t + seconds for t in v) for k, v in self.marks.items()},
         )
 
@@ -191,26 +203,21 @@ class Behaviour:
 
     def within(self, start: float, end: float, ease: float = 0.0) -> Behaviour:
         """Only from `start` to `end` [s], faded in and out within `ease` [s]."""
-        cut = [
-            replace(c, start=max(c.start, start), end=min(c.end, end), phase=_moved_phase(c, start), ease=ease)
-            if c.shape != "keys"
-            else c
-            for c in self.curves
-            if c.start < end and c.end > start
-        ]
-        return replace(self, curves=tuple(c for c in cut if c.end > c.start))
+        kept = (c for c in self.curves if c.start < end and c.end > start)
+        return replace(self, curves=tuple(replace(c, windows=(*c.windows, (start, end, ease))) for c in kept))
 
 
 def blend(first: Behaviour, second: Behaviour, time: float, seconds: float) -> Behaviour:
     """`first` until `time` [s], then `second`, passing over within `seconds`."""
     half = 0.5 * seconds
-    before = first.within(0.0, time + half, seconds)
+    before = first.within(-float("inf"), time + half, seconds)
     after = second.within(time - half, float("inf"), seconds)
     return replace(before + after, name=f"{first.name} to {second.name}")
 
 
-def _moved_phase(c: Curve, start: float) -> float:
-    return c.phase + max(0.0, start - c.start) / c.period
+def _moved(c: Curve, by: float) -> Curve:
+    windows = tuple((start + by, end + by, ease) for start, end, ease in c.windows)
+    return replace(c, start=c.start + by, end=c.end + by, windows=windows)
 
 
 def _smooth(u: float) -> float:

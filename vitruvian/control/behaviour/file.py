@@ -30,8 +30,9 @@ from vitruvian.errors import InputError, unknown_name
 
 CURVE_KEYS = {
     "group": str, "shape": str, "amplitude": float, "mean": float, "period": float, "phase": float, "start": float,
-    "end": float, "ease": float, "keys": list, "smooth": bool,
+    "end": float, "ease": float, "keys": list, "smooth": bool, "windows": list,
 }  # fmt: skip
+TUPLES = {"keys": ("time", "value"), "windows": ("start", "end", "ease")}
 BREATH_KEYS = ("rate", "diaphragm", "intercostals", "abdomen", "start", "end")
 TOP_KEYS = ("about", "curve", "breath", "marks")
 
@@ -63,14 +64,13 @@ def read_behaviour(text: str, what: str, name: str) -> Behaviour:
     if "breath" in table:
         curves += _breath(text, what, table["breath"])
     given = table.get("curve", [])
-    if not isinstance(given, list):
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise InputError(f"{what}, line {line_of(text, 'curve')}: curves are written as [[curve]]")
     for number, one in enumerate(given, 1):
         curves.append(_curve(text, what, number, one))
     if not curves:
         raise InputError(f"{what}: neither [breath] nor [[curve]]: nothing happens")
-    marks = {k: tuple(float(x) for x in v) for k, v in table.get("marks", {}).items()}
-    return Behaviour(name, tuple(curves), str(table.get("about", "")), marks)
+    return Behaviour(name, tuple(curves), str(table.get("about", "")), _marks(text, what, table.get("marks", {})))
 
 
 def write_behaviour(behaviour: Behaviour) -> str:
@@ -88,6 +88,8 @@ def write_behaviour(behaviour: Behaviour) -> str:
             out.append(f"keys = [{', '.join(f'[{float(t):.9g}, {float(v):.9g}]' for t, v in c.keys)}]")
         if c.smooth:
             out.append("smooth = true")
+        if c.windows:
+            out.append(f"windows = [{', '.join(f'[{a:.9g}, {b:.9g}, {ease:.9g}]' for a, b, ease in c.windows)}]")
         out.append("")
     return "\n".join(out).replace("e+", "e").replace("inf.0", "inf")
 
@@ -103,12 +105,10 @@ def _curve(text: str, what: str, number: int, given: Any) -> Curve:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise InputError(f"{what}, line {line}: {key} must be a number, got {value!r}")
             values[key] = float(value)
-        elif key == "keys":
-            if not isinstance(value, list) or not all(
-                isinstance(p, list) and len(p) == 2 and all(isinstance(x, int | float) for x in p) for p in value
-            ):
-                raise InputError(f"{what}, line {line}: keys must be pairs [time, value]")
-            values[key] = tuple((float(t), float(v)) for t, v in value)
+        elif key in TUPLES:
+            if not isinstance(value, list) or not all(_numbers(p) and len(p) == len(TUPLES[key]) for p in value):
+                raise InputError(f"{what}, line {line}: {key} must be lists of [{', '.join(TUPLES[key])}]")
+            values[key] = tuple(tuple(float(x) for x in p) for p in value)
         elif not isinstance(value, kind):
             raise InputError(f"{what}, line {line}: {key} must be a {kind.__name__}, got {value!r}")
         else:
@@ -119,14 +119,16 @@ def _curve(text: str, what: str, number: int, given: Any) -> Curve:
         return Curve(**values)
     except InputError as error:
         said = str(error)
-        words = ("period", "ease", "keys", "start", "mean", "phase")
+        words = ("period", "windows", "ease", "keys", "start", "mean", "phase")
         key = "group" if "group" in said else "shape" if "shape" in said else "end" if "ends" in said else ""
-        key = key or next((w for w in words if w in said), "amplitude")
+        key = key or next((w for w in words if w in said), "keys" if "keys" in values else "amplitude")
         raise InputError(f"{what}, line {line_of(text, key, 'curve', number)}: {error}") from None
 
 
 def _breath(text: str, what: str, given: Any) -> list[Curve]:
     """Diaphragm and externals in the first half of each breath, internals in the second."""
+    if not isinstance(given, dict):
+        raise InputError(f"{what}, line {line_of(text, 'breath')}: a breath is written as [breath], with keys below")
     for key, value in given.items():
         if key not in BREATH_KEYS:
             raise InputError(f"{what}, line {line_of(text, key, 'breath')}: {unknown_name('key', key, BREATH_KEYS)}")
@@ -148,3 +150,19 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
                 line = line_of(text, "end" if "ends" in str(error) else key, "breath")
                 raise InputError(f"{what}, line {line}: {error}") from None
     return out
+
+
+def _marks(text: str, what: str, given: Any) -> dict[str, tuple[float, ...]]:
+    """Instants by name."""
+    if not isinstance(given, dict):
+        raise InputError(f"{what}, line {line_of(text, 'marks')}: marks are written as [marks], with keys below")
+    for key, value in given.items():
+        if not _numbers(value):
+            raise InputError(
+                f"{what}, line {line_of(text, key, 'marks')}: {key} must be a list of times, got {value!r}"
+            )
+    return {key: tuple(float(x) for x in value) for key, value in given.items()}
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
