@@ -21,6 +21,8 @@ def read_sound(path: str | Path) -> tuple[Array, float]:
     file = Path(path)
     if not file.is_file():
         raise InputError(f"no sound file '{file}'")
+    if not file.stat().st_size:
+        raise InputError(f"{file.name}: the file is empty")
     try:
         info = soundfile.info(str(file))
         if info.frames and info.frames / info.samplerate > LONGEST:
