@@ -24,6 +24,7 @@ INSTANTS = {
     "laugh": (0.0, 1.2, 1.7, 3.0, 5.0),
     "cough": (0.0, 1.1, 1.4, 1.56, 2.0),
     "sneeze": (0.0, 1.3, 2.6, 3.4, 4.0),
+    "poke": (0.0, 0.5, 1.0, 1.5, 1.9),  # with depth=0 and breathing=calm
 }
 LAYERS = ("bones", "belly", "diaphragm", "skin")
 SIZE = (300, 380)
@@ -31,12 +32,13 @@ SIZE = (300, 380)
 
 def strip(name: str, recording: str) -> None:
     rows = []
+    layers = [layer for layer in LAYERS if layer in Recording.open(recording).layers]
     with tempfile.TemporaryDirectory() as folder:
         for camera in ("front", "side"):
             row = []
             for at in INSTANTS[name]:
                 out = Path(folder) / f"{camera}-{at}.png"
-                render_picture(Recording.open(recording), out, at=at, size=SIZE, layers=LAYERS, camera=camera)
+                render_picture(Recording.open(recording), out, at=at, size=SIZE, layers=layers, camera=camera)
                 row.append(np.asarray(Image.open(out).convert("RGB")))
             rows.append(np.concatenate(row, axis=1))
     Image.fromarray(np.concatenate(rows)).save(HERE / "pictures" / f"torso-{name}.webp", quality=80)
