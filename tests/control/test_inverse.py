@@ -3,6 +3,7 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.control import HANGING, ActivationSolver, InverseDynamics, Relaxer, pose
+from vitruvian.control.head import HeadStatics
 from vitruvian.control.relax import CAGE
 from vitruvian.couple import BodyStepper
 from vitruvian.skeleton import difference
@@ -33,6 +34,29 @@ def test_the_next_step_accelerates_as_wanted(body, at_rest, pelvis):
     if pelvis == "driven":
         torque[:6] = demand.root - demand.root_map @ state.activation
     _, v = stepper.step(state.q, state.v, state.activation, dt, torque=torque)
+    assert v[inverse.wanted] / dt == pytest.approx(wanted[inverse.wanted], abs=1e-5)
+
+
+def test_a_neck_left_to_another_is_felt_and_not_asked_for(body, at_rest):
+    """The trunk accelerates as wanted while another controller pulls the neck's muscles, whatever the head does."""
+    statics = HeadStatics(body)
+    held = np.zeros(body.skeleton.n_v, dtype=bool)
+    held[:6] = True
+    stepper = BodyStepper(body.skeleton, body.muscles, held=held)
+    driven = body.driven.copy()
+    driven[statics.rows] = False
+    inverse = InverseDynamics(body, stepper, driven=driven, left=statics.muscles)
+    state, dt, rng = body.at_rest(at_rest), 0.002, np.random.default_rng(1)
+    wanted = rng.normal(size=body.skeleton.n_v)
+    pulled = rng.uniform(0.0, 0.2, size=len(statics.muscles))
+    state.activation[statics.muscles] = pulled
+    for _ in range(8):
+        demand = inverse.demand(state, wanted, dt)
+        found = ActivationSolver(upper=None).solve(demand.map, demand.torque).activation
+        assert (found[statics.muscles] == 0.0).all()
+        state.activation = found
+        state.activation[statics.muscles] = pulled
+    _, v = stepper.step(state.q, state.v, state.activation, dt)
     assert v[inverse.wanted] / dt == pytest.approx(wanted[inverse.wanted], abs=1e-5)
 
 

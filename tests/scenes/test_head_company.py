@@ -83,6 +83,9 @@ class _Body:
     def __init__(self, n):
         self.n = n
 
+    def leave(self, coordinates, muscles):
+        self.left = coordinates, muscles
+
     def start(self, rng):
         return None
 
@@ -96,7 +99,10 @@ def test_a_carried_head_has_the_necks_muscles_and_the_body_the_rest():
     statics = HeadStatics(body)
     nets = shipped("thesis", tuple(body.muscles.names[i] for i in statics.muscles))
     gaze = GazeControl(HeadControl(body, None, HeadSettings(), networks=nets, statics=statics))
-    carried, rng = Carried(_Body(body.muscles.n_muscles), gaze), np.random.default_rng(0)
+    own_plan = _Body(body.muscles.n_muscles)
+    carried, rng = Carried(own_plan, gaze), np.random.default_rng(0)
+    assert own_plan.left[0] is statics.rows
+    assert own_plan.left[1] is statics.muscles
     state, own = system.start(rng), carried.start(rng)
     controls = carried.act(own, state, 0.0, 0.01)
     assert controls.told.keys() >= {"mine", "head", "eyes"}

@@ -91,15 +91,24 @@ class ComputedMuscleControl:
         self.gains = gains or Gains(rate=RATE if dynamics is None else LAGGING_RATE)
         if not self.gains.rate > 0 or self.gains.sensor_lag < 0:
             raise InputError("control rate must be positive and sensor lag not negative")
-        self.inverse = InverseDynamics(body, stepper)
-        self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in self.inverse.names])
+        self._ask(InverseDynamics(body, stepper))
         self.solver = ActivationSolver(upper=upper, tolerance=1e-6)
         self.regions = regions
         self.dynamics = dynamics
         self.weight = body.muscles.weight if weight is None else np.asarray(weight, dtype=float)
         self.part_gamma = _part_values(coactivation)
-        self._row_part = body.coordinate_part[self.inverse.driven]
         self.coactivation = self.part_gamma[_muscle_part(body)]
+
+    def _ask(self, inverse: InverseDynamics) -> None:
+        self.inverse = inverse
+        self._slack = np.array([SOFT.get(name.split()[0], 0.0) for name in inverse.names])
+        self._row_part = self.body.coordinate_part[inverse.driven]
+
+    def leave(self, coordinates: Array, muscles: Array) -> None:
+        """Leave these coordinates and muscles (indices) to another controller: what they do is felt, not asked for."""
+        driven = self.body.driven.copy()
+        driven[coordinates] = False
+        self._ask(InverseDynamics(self.body, self.inverse.stepper, driven=driven, left=muscles))
 
     def start(self, rng: np.random.Generator) -> ControllerState:
         s = self.body.skeleton

@@ -24,6 +24,7 @@ import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.activation import TorqueMap
+from vitruvian.control.dual import add_rows
 from vitruvian.couple import BodyState, BodyStepper, Contributor
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
@@ -39,16 +40,26 @@ class Demand:
     root: Array  # wrench that the root would need without muscles' side effects [N m, N], shape (6,) or (0,)
     root_map: Array  # wrench on the root per activation, shape (6, n_muscles) or (0, n_muscles)
     matrix: Array  # A of the step, shape (n_v, n_v)
-    force: Array  # without muscles' pull, felt wrenches included [N m, N], shape (n_v,)
+    force: Array  # without the pull of muscles that are asked, felt wrenches included [N m, N], shape (n_v,)
 
 
 class InverseDynamics:
     """Hybrid inverse dynamics for one body and stepper; precomputes who is driven, passive, root."""
 
-    def __init__(self, body: Body, stepper: BodyStepper, *, floating: bool = False, driven: Array | None = None):
+    def __init__(
+        self,
+        body: Body,
+        stepper: BodyStepper,
+        *,
+        floating: bool = False,
+        driven: Array | None = None,
+        left: Array | None = None,
+    ):
         """floating: nothing drives the pelvis, it moves as the rest makes it (a swimmer); else it is asked for too.
-        driven: coordinates to ask for, bool, shape (n_v,), if not all that muscles control."""
+        driven: coordinates to ask for, bool, shape (n_v,), if not all that muscles control. left: muscles (indices)
+        that are left to another controller: they pull as they do now, and nothing more is asked of them."""
         self.body, self.stepper = body, stepper
+        self.left = np.zeros(0, dtype=np.int64) if left is None else left
         free = ~stepper.held
         root = np.zeros_like(free)
         root[: body.skeleton.joints[0].n_v] = body.free_root and not floating
@@ -107,6 +118,11 @@ class InverseDynamics:
             state.q, state.v, state.activation, dt, others, load=state.load if load is None else load, active=False
         )
         force = work.force + s.wrench_forces(state.wrench if wrench is None else wrench)
+        capacity = s.found.tension[2]
+        if len(self.left):
+            force += self._pull_of_left(state.activation, capacity)
+            capacity = capacity.copy()
+            capacity[self.left] = 0.0
         A = work.full_matrix()
         m, p = self.wanted, self.passive
         dv = np.zeros(len(force))
@@ -127,7 +143,7 @@ class InverseDynamics:
             model.row_start,
             model.column,
             s.found.arms,
-            s.found.tension[2],
+            capacity,
             self._row,
             self._slot,
             self._wide,
@@ -138,6 +154,14 @@ class InverseDynamics:
             root_map,
         )
         return Demand(needed[:n], TorqueMap(self._start, self._column, value, n), needed[n:], root_map, A, force)
+
+    def _pull_of_left(self, activation: Array, capacity: Array) -> Array:
+        """Generalised force [N m, N] (n_v,) of the muscles left to another controller, by the arms found last."""
+        m, pull = self.body.muscles, np.zeros(len(capacity))
+        pull[self.left] = activation[self.left] * capacity[self.left]
+        out = np.zeros(m.n_v)
+        add_rows(m.row_start, m.column, self.stepper.found.arms, -pull, out)
+        return out
 
 
 def _times(matrix: Array, vector: Array) -> Array:

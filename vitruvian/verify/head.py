@@ -343,6 +343,23 @@ def a_pushed_person_keeps_the_head_up() -> Finding:
     return Finding.error(found["gaze"], 5.0, "deg", f"with the neck's muscles off: {found['limp']:.0f} degrees")
 
 
+@claim
+def a_person_who_curls_looks_elsewhere() -> Finding:
+    """How far the elbows of a curl are off their course, rms, in its first second with the head turned to the left."""
+    scene = find("curl")
+    world = scene.build(scene_parameters(scene, "draft", {"head": "gaze", "look": "1,-2,1.2"}))
+    off = []
+    for _ in range(60):
+        world.advance(1.0 / 60.0)
+        seen = world.observe().signals
+        off += [seen[name][0] - seen[name][1] for name in ("elbow", "elbow_right")]
+    s = world.simulation.skeleton  # type: ignore[attr-defined]
+    poses = bone_poses(s, world.state.q)
+    turn = poses[s.index("T1"), :3, :3].T @ poses[s.index("Sku"), :3, :3]
+    yaw = float(np.degrees(np.arctan2(turn[1, 0], turn[0, 0])))
+    return Finding.error(np.degrees(np.sqrt(np.mean(np.square(off)))), 2.0, "deg", f"head turned by {yaw:.0f} degrees")
+
+
 def _tilt(q: Array, skeleton: Skeleton) -> float:
     """Of the head's axis from upright, in degrees."""
     return float(np.degrees(np.arccos(bone_poses(skeleton, q)[skeleton.index("Sku"), 2, 2])))

@@ -27,8 +27,9 @@ class Carried:
     """A `Controller`; what the body's controller asks of the neck's muscles is not heard."""
 
     def __init__(self, control: Any, gaze: GazeControl):
-        """control: the body's own `Controller`."""
+        """control: the body's own `Controller`, which can `leave` coordinates and muscles to another."""
         self.control, self.gaze = control, gaze
+        control.leave(gaze.control.statics.rows, gaze.control.statics.muscles)
 
     def start(self, rng: np.random.Generator) -> CarriedState:
         return CarriedState(self.control.start(rng), self.gaze.start(rng))

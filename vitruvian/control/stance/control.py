@@ -119,15 +119,23 @@ class StanceControl:
     def __init__(self, body: Body, stepper: BodyStepper, plan: Plan, gains: StanceGains | None = None):
         self.body, self.plan, self.gains = body, plan, gains or StanceGains()
         self.stepper = stepper
-        self.inverse = InverseDynamics(body, stepper)
         self.soles = soles_of(body)
         m = self.gains.friction / np.sqrt(2.0)
         self.edges = UNIT * np.array([(x, y, 1.0) for x in (-m, m) for y in (-m, m)])
-        self._rows = self.inverse.wanted
-        n, balls = body.muscles.n_muscles, self.soles.n
+        self._ask(InverseDynamics(body, stepper))
+
+    def _ask(self, inverse: InverseDynamics) -> None:
+        self.inverse, self._rows = inverse, inverse.wanted
+        n, balls = self.body.muscles.n_muscles, self.soles.n
         most = len(self.inverse.demand_pattern[1]) + n * len(self.inverse.root) + 4 * balls * len(self._rows)
         self._start = np.zeros(n + 4 * balls + 1, dtype=np.int64)
         self._row, self._value = np.zeros(most, dtype=np.int64), np.zeros(most)
+
+    def leave(self, coordinates: Array, muscles: Array) -> None:
+        """Leave these coordinates and muscles (indices) to another controller: what they do is felt, not asked for."""
+        driven = self.body.driven.copy()
+        driven[coordinates] = False
+        self._ask(InverseDynamics(self.body, self.stepper, driven=driven, left=muscles))
 
     def start(self, rng: np.random.Generator) -> StanceState:
         return StanceState(np.zeros(self.body.muscles.n_muscles), np.zeros(len(self._rows)), np.zeros(3))
