@@ -15,6 +15,15 @@ from vitruvian.errors import InputError, unknown_name
 NECKS = ("neck", "thesis")
 MOTIONS = ("getup_faceup", "getup_facedown", "roll", "dance", "kick")
 POINTS = 150  # of a limb's model
+UNITS = {  # of what is printed; counts, parts of one and activations have none
+    "seconds": "s",
+    "seconds_solving": "s",
+    "seconds_fitting": "s",
+    "torque_rms": "N m",
+    "needed_rms": "N m",
+    "tone_torque_rms": "N m",
+    "bytes": "B",
+}
 
 
 def train(
@@ -72,7 +81,7 @@ def train(
         print_json({"networks": str(path)} | figures)
         return
     for key, value in figures.items():
-        print(f"{key:16} {value:.4g}")
+        print(f"{key:16} {value:.4g} {UNITS.get(key, '')}".rstrip())
     print(f"networks         {path}")
 
 
@@ -104,7 +113,7 @@ def _limbs(motions: list[str], out: Path | None, json: bool) -> None:
         print_json({"models": str(path)} | figures)
         return
     for key, value in figures.items():
-        print(f"{key:24} {value:.4g}")
+        print(f"{key:24} {value:.4g} {'deg' if key.endswith('_deg') else UNITS.get(key, '')}".rstrip())
     print(f"models                   {path}")
 
 
@@ -121,5 +130,5 @@ def _face(out: Path | None, json: bool) -> None:
         print_json({"face": str(path)} | figures)
         return
     for key, value in figures.items():
-        print(f"{key:16} {value:.4g}")
+        print(f"{key:16} {value:.4g} {UNITS.get(key, '')}".rstrip())
     print(f"face             {path}")

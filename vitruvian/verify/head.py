@@ -352,7 +352,7 @@ def a_person_who_curls_looks_elsewhere() -> Finding:
     for _ in range(60):
         world.advance(1.0 / 60.0)
         seen = world.observe().signals
-        off += [seen[name][0] - seen[name][1] for name in ("elbow", "elbow_right")]
+        off += [np.diff(np.asarray(seen[name])) for name in ("elbow", "elbow_right")]
     s = world.simulation.skeleton  # type: ignore[attr-defined]
     poses = bone_poses(s, world.state.q)
     turn = poses[s.index("T1"), :3, :3].T @ poses[s.index("Sku"), :3, :3]
