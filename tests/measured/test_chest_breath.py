@@ -91,6 +91,8 @@ def test_csv_goes_round(tmp_path):
         ("time [s],a.x [ell],a.y [ell],a.z [ell]\n0,1,2,3\n", "unit 'ell'"),
         ("time [s],a.x,a.y,a.z\n0,1,2,3\n", "no unit"),
         ("time [s],a.x [mm],a.y [mm],b.z [mm]\n0,1,2,3\n", "marker 'a'"),
+        ("time [s],a.x [mm]\n0,1\n", "marker 'a' has columns x only"),
+        ("time [s],a.x [mm],a.y [mm],a.z [m]\n0,1,2,3\n", "in m and in mm; one unit"),
         ("time [s],a.x [mm],a.y [mm],a.z [mm]\n0,1,2\n", "line 2"),
         ("time [s],a.x [mm],a.y [mm],a.z [mm]\n0,1,two,3\n", "'two' is not a finite number"),
         ("time [s],a.x [mm],a.y [mm],a.z [mm]\n0,1,inf,3\n", "'inf' is not a finite number"),

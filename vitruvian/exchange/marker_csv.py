@@ -23,7 +23,7 @@ def is_marker_csv(path: Path) -> bool:
     """Whether its head is that of markers."""
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         head = next(csv.reader(file), [])
-    return len(head) > 3 and head[0].strip().lower().startswith("time") and bool(HEAD.match(head[1].strip()))
+    return len(head) > 1 and head[0].strip().lower().startswith("time") and bool(HEAD.match(head[1].strip()))
 
 
 def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
@@ -34,7 +34,7 @@ def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     columns: dict[str, dict[str, int]] = {}
-    metre = 1.0
+    units: set[str] = set()
     for k, word in enumerate(rows[0][1:], 1):
         found = HEAD.match(word.strip())
         if found is None:
@@ -43,8 +43,11 @@ def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
         if unit not in METRES:
             said = f"the unit '{unit}'" if unit else "no unit"
             raise InputError(f"{path.name}: column '{word[:40]}' says {said}; known: {', '.join(METRES)}")
-        metre = METRES[unit]
+        units.add(unit)
         columns.setdefault(found["name"], {})[found["axis"]] = k
+    if len({METRES[unit] for unit in units}) > 1:
+        raise InputError(f"{path.name}: columns in {' and in '.join(sorted(units))}; one unit for all is needed")
+    metre = METRES[units.pop()] if units else 1.0
     for name, axes in columns.items():
         if len(axes) < 3:
             raise InputError(f"{path.name}: marker '{name}' has columns {', '.join(sorted(axes))} only")
