@@ -185,10 +185,51 @@ def test_many_triangles_are_drawn_anew(tmp_path):
     assert any("drawn anew" in line for line in lines)
 
 
-def test_the_command_refuses_in_one_line(tmp_path, capsys):
-    assert invoke(["character", str(tmp_path / "none.glb"), str(tmp_path / "out")]) == 2
-    assert "no file" in capsys.readouterr().err
+BLOB = """HIERARCHY
+ROOT Blob
+{
+ OFFSET 0 0 0
+ CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+ End Site
+ {
+  OFFSET 0 10 0
+ }
+}
+MOTION
+Frames: 3
+Frame Time: 0.03
+0 0 0 0 0 0
+0 0 0 0 0 0
+0 0 0 0 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["character", "none.glb", "out"], "no file"),
+        (["character", "open.gltf", "out"], "hole"),
+        (["character", "away.gltf", "out"], "'nose' lies outside"),
+        (["search", "mascot", "blob.bvh", "out.json"], "its joints are Blob"),
+        (["search", "mascot", "run", "nowhere/out.json"], "no folder"),
+        (["search", "mascot", "run", "out.json", "--start", "9"], "after the end"),
+        (["search", "mascot", "run", "out.json", "--young", "-1"], "positive"),
+        (["search", "mascot", "run", "out.json", "--processes", "0"], "processes"),
+    ],
+)
+def test_commands_refuse_in_one_line_before_any_work(tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    vertices, faces = capsule((0.0, 0.0, 0.1), (0.0, 0.0, 0.9), 0.1)
+    gltf(tmp_path / "open.gltf", vertices, faces[:-5], WORM)
+    gltf(tmp_path / "away.gltf", vertices, faces, {**WORM, "nose": ("middle", (0.0, 0.0, 2.0))})
+    (tmp_path / "blob.bvh").write_text(BLOB)
+    assert invoke(arguments) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("vitruvian: ") == 1
+    assert "Traceback" not in said
     assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.json").exists()
 
 
 @pytest.mark.parametrize(

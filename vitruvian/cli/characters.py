@@ -100,12 +100,19 @@ def search(
     from vitruvian.control.search.inverse import aimed
     from vitruvian.control.search.samples import Trying
     from vitruvian.control.search.samples import search as sampled
+    from vitruvian.errors import InputError
     from vitruvian.exchange import read_trial
     from vitruvian.measured.retarget import ready
+    from vitruvian.world.whole_file import check_writable, whole_file
 
+    check_writable(out)
+    if young is not None and not young > 0.0:
+        raise InputError("--young must be positive")
     person = find(who)
     how = {"slower": slower, "grounded": grounded, "rolling": rolling, "tuck": tuck, "even": even}
     motion = ready(read_trial(clip), person, loop=loop or steady, **how)  # type: ignore[arg-type]
+    if not motion.loop and start >= motion.seconds:
+        raise InputError(f"--start {start:g} is after the end of the motion, which takes {motion.seconds:.2f} s")
     told = {"character": who, "clip": clip, **how, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
     if steady:
@@ -124,7 +131,8 @@ def search(
             SoftActor(person, young=young), motion, seconds, second, start=start, base=found.offsets,
             factors=found.factors, say=remark, keep=keep and keep / "soft", **where,  # type: ignore[arg-type]
         )  # fmt: skip
-    replace(found, told=told).write(out)
+    with whole_file(out) as path:
+        replace(found, told=told).write(path)
     if json:
         print_json({"file": str(out), "windows": len(found.costs), "costs": found.costs.round(3).tolist()})
     else:
@@ -147,6 +155,7 @@ def _steady(
     from vitruvian.control.search.actors import RigidActor, SoftActor
     from vitruvian.control.search.cycle import cycle_of
     from vitruvian.control.search.policy import PADDED, first_policy, learn, stays_up
+    from vitruvian.world.whole_file import whole_file
 
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
@@ -162,7 +171,8 @@ def _steady(
             actor, cycle, found, rounds=max(1, rounds // 10), population=10, step=0.03, last=2, seed=seed, say=remark,
             keep=keep and keep / "soft.npz", **where,
         )  # fmt: skip
-    found.write(out)
+    with whole_file(out) as path:
+        found.write(path)
     up, _ = stays_up(actor, cycle, found, 30.0 * cycle.seconds)
     if json:
         print_json({"file": str(out), "strides": up / cycle.seconds, "judged": found.told["judged"]})
