@@ -72,7 +72,7 @@ class CharacterSystem(Drawn):
         ]
         self.measures = (*MEASURES, *measures)
         height = float(character.vertices[:, 2].max())
-        self.cameras = tuple(cameras) or character_cameras(height)
+        self.cameras = tuple(cameras) or character_cameras(height, self.q0[:2])
         self.ground = self.body.ground.height if self.body.ground.present else None
 
     def start(self, rng: np.random.Generator) -> CharacterState:
@@ -158,11 +158,11 @@ MEASURES = (
 )
 
 
-def character_cameras(height: float) -> tuple[Camera, ...]:
-    """Views of a character so tall [m], from where it starts and along with it."""
-    a, b = 2.4 * height, 0.55 * height
+def character_cameras(height: float, at: Array) -> tuple[Camera, ...]:
+    """Views of a character so tall [m] that starts over the place `at` (2,) [m], and along with it."""
+    a, b, (x, y) = 2.4 * height, 0.55 * height, at.tolist()
     return (
-        Camera("corner", (0.75 * a, -a, 1.1 * height), (0.0, 0.0, b), follow="pelvis"),
-        Camera("side", (1.25 * a, 0.0, 0.8 * height), (0.0, 0.0, b), follow="pelvis"),
-        Camera("front", (0.0, -1.25 * a, 0.8 * height), (0.0, 0.0, b), follow="pelvis"),
+        Camera("corner", (x + 0.75 * a, y - a, 1.1 * height), (x, y, b), follow="pelvis"),
+        Camera("side", (x + 1.25 * a, y, 0.8 * height), (x, y, b), follow="pelvis"),
+        Camera("front", (x, y - 1.25 * a, 0.8 * height), (x, y, b), follow="pelvis"),
     )
