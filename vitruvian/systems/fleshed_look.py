@@ -90,6 +90,7 @@ def _bones(system: FleshedBodySystem, bones: Layer) -> Layer:
         (*system.skeleton.names, *(carrier.name for carrier in muscles.frames)),
         lambda: [m for m in bones.stage().meshes if m.layer != "bones" or drawn(m.body)],
         poses,
+        bones.stage().joints,
     )
 
 
