@@ -28,8 +28,8 @@ THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band 
 UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
 BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
 HAIR = 0.4  # of the strands that a head by itself has
-SKULL, JAW = "Sku", "Man"  # the bone that carries the head, and the one that skin of the face may also ride on
-MOSTLY = 0.97  # least weight of both on skin that the head replaces
+SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on skin that the head replaces, which ends
+# 11 mm above the head's rim: less would leave the body's coarser mouth and cheeks in its face
 
 
 def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
@@ -44,8 +44,7 @@ def covered(skin: BoundSkin) -> Array:
     """Which triangles of a body's skin the head replaces, bool, shape (m,)."""
     if SKULL not in skin.names:
         return np.zeros(len(skin.faces), bool)
-    own = skin.dense_weights()[:, [skin.names.index(name) for name in (SKULL, JAW) if name in skin.names]]
-    own = own.sum(axis=1) > MOSTLY
+    own = skin.dense_weights()[:, skin.names.index(SKULL)] > MOSTLY
     return np.asarray(own[skin.faces].all(axis=1))
 
 
