@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from vitruvian.anatomy import bone_surfaces, bound_skin, human
 from vitruvian.anatomy.face.drawn import covered, drawn_head
 from vitruvian.mesh import vertex_normals
+from vitruvian.mesh.tubes import Tubes
 from vitruvian.muscle import lengths, tension
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import BodySystem
@@ -84,6 +85,21 @@ def test_no_scalp_shows_through_the_hair(body):
     assert far.max() < 0.012
     out = np.linalg.norm(hair[near] - middle, axis=1) - np.linalg.norm(back - middle, axis=1)
     assert np.quantile(out, 0.02) > 0.0
+
+
+def test_the_jaws_muscles_stay_under_the_skin_of_the_face(body):
+    system = BodySystem(body, skin=True)
+    stage, frame = system.stage(), system.observe(system.start(np.random.default_rng(0)), None, 0.0)
+    (lines,) = stage.lines
+    vertices, faces = drawn_head(body)["skin"]
+    skull = bone_poses(body.skeleton, system.q0)[body.skeleton.index("Sku")]
+    bellies, _ = Tubes(lines.offsets, lines.radius, rings=13, sides=12, tapered=True).at(frame.lines["muscles"].points)
+    bellies = bellies.reshape(len(lines.names), -1, 3)
+    for side in "lr":
+        masseter = (bellies[lines.names.index(f"masseter_01_{side}")] - skull[:3, 3]) @ skull[:3, :3]
+        _, near = cKDTree(vertices).query(masseter)
+        out = ((masseter - vertices[near]) * vertex_normals(vertices, faces)[near]).sum(axis=1)
+        assert out.max() < 0.0
 
 
 def test_recorded_muscles_tell_their_force_and_bones_what_they_hang_on(body):

@@ -27,6 +27,7 @@ from vitruvian.world import Camera, Frame, Joint, Lines, LinesFrame, Mesh, Point
 
 Array = np.ndarray
 SPRAY = (0.75, 0.87, 0.95)
+IN_THE_HEAD = 0.005  # [m] greatest radius of a muscle between skull and jaw
 
 
 class Layer(Protocol):
@@ -212,8 +213,12 @@ def as_poses(transforms: Array) -> Array:
 
 
 def muscle_radii(body: Body) -> Array:
-    """Radius [m] to draw each muscle's belly with, shape (n_muscles,): that of its cross-section, 0.7 to 12 mm."""
-    return np.clip(np.sqrt(body.muscles.pcsa / np.pi), 0.0007, 0.012)
+    """Radius [m] to draw each muscle's belly with, shape (n_muscles,): that of its cross-section, 0.7 to 12 mm.
+
+    Between skull and jaw up to IN_THE_HEAD: a rounder masseter comes out of the cheek."""
+    m, head = body.muscles, [i for i, name in enumerate(body.skeleton.names) if name in ("Sku", "Man")]
+    inside = np.logical_and.reduceat(np.isin(m.bone, head), m.offsets[:-1])
+    return np.clip(np.sqrt(m.pcsa / np.pi), 0.0007, np.where(inside, IN_THE_HEAD, 0.012))
 
 
 # --- tissue --------------------------------------------------------------------------------------------------------
