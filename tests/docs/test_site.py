@@ -115,6 +115,8 @@ def test_the_reference_has_every_exported_name_with_its_docstring():
     pages = script("generated_pages").pages()
     assert "### vt.render" in pages["api/index.md"]
     assert 'one of the stage\'s, or "auto"' in pages["api/index.md"]
+    assert "`(0.7, 0.2, 0.17)`" in pages["api/world.md"]  # a constant has its value, a listing its lines
+    assert "\nrun_world       run it" in pages["api/world.md"]
     for package in script("generated_pages").PACKAGES:
         for name in getattr(import_module(f"vitruvian.{package}"), "__all__", []):
             assert f"### {name}\n" in pages[f"api/{package}.md"]
