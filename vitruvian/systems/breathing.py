@@ -25,6 +25,7 @@ from scipy.interpolate import CubicSpline
 
 from vitruvian.anatomy import Body, bound_skin
 from vitruvian.anatomy.density import enclosed
+from vitruvian.breath.surface import volume, volume_gradient
 from vitruvian.control import Beat
 from vitruvian.control.behaviour import Behaviour
 from vitruvian.couple import JointTorques
@@ -243,20 +244,10 @@ class BreathingSkin:
         for to, d in ((offset, own.offset(clock)), (rate, own.rate(clock, pace)), (normal, own.normal)):
             to[own.moved] = np.einsum("nij,nj->ni", turns, d[own.moved])
         x = before + offset
-        slope = volume_slope(x, faces)
-        missing = record.at(clock)[0] - (enclosed(x, faces)[0] - enclosed(before, faces)[0])
-        behind = pace * record.at(clock, 1)[0] - np.vdot(slope, rate)
-        area = np.vdot(slope, normal)
+        slope = np.zeros_like(x)
+        gained = volume_gradient(faces, x, slope) - volume(faces, before)
+        missing = record.at(clock)[0] - gained
+        behind = pace * record.at(clock, 1)[0] - np.einsum("ij,ij", slope, rate)
+        area = np.einsum("ij,ij", slope, normal)
         x = x + missing / area * normal
         return FleshPlace(replace(found.place, vertices=x), found.drift + rate + behind / area * normal)
-
-
-def volume_slope(vertices: Array, faces: Array) -> Array:
-    """Derivative of the enclosed volume with the vertices [m²], (n, 3)."""
-    corner = vertices[faces]
-    out = np.zeros_like(vertices)
-    for k in range(3):
-        each = np.cross(corner[:, (k + 1) % 3], corner[:, (k + 2) % 3]) / 6.0
-        for axis in range(3):
-            out[:, axis] += np.bincount(faces[:, k], each[:, axis], len(vertices))
-    return out
