@@ -35,7 +35,7 @@ class Idle:
 
 def sway(idle: Idle, phase: float, time: float) -> Array:
     """Turn of the head on top of all others: rotation vector [rad] (3,)."""
-    start = 2.0 * np.pi * phase * np.array([[1.0, 5.0, 11.0], [2.0, 3.0, 7.0], [13.0, 17.0, 19.0]])
+    start = 2.0 * np.pi * phase * np.array([[1.3, 5.1, 11.7], [2.9, 3.7, 7.3], [13.1, 17.9, 19.3]])
     turn = idle.sway * (np.sin(2.0 * np.pi * RATES * time + start) @ SHARES)
     turn[0] += idle.nod * np.sin(2.0 * np.pi * (idle.breath / 60.0 * time + phase))
     return np.asarray(np.radians(turn))
