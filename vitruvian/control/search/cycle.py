@@ -107,7 +107,7 @@ def cycle_of(
 
 
 def _even_cycle(actor: RigidActor, reference: Reference, half: int) -> tuple[Array, float]:
-    """Poses (2 half + 1, n_q), the same on both sides and from the place (0, 0) on; where in the motion they begin [s]."""
+    """Poses (2 half + 1, n_q), the same on both sides, from the place (0, 0) on; where in the motion they begin [s]."""
     if not reference.loop:
         raise InputError("a cycle needs a motion that closes on itself")
     s, n, h = reference.skeleton, 2 * half, 0.5 * reference.seconds / half
