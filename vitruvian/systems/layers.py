@@ -6,7 +6,7 @@ puts them together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -146,6 +146,7 @@ def body_layers(
     *,
     meshes: Sequence[Mesh] = (),
     drawn: bool = True,
+    hidden: Collection[str] = (),
     poses: Callable[[Now], Array] = lambda now: now.poses,
     activation: Callable[[Now], Array] = lambda now: now.state.activation,
     value: str = "activation",
@@ -153,13 +154,14 @@ def body_layers(
 ) -> list[Layer]:
     """Bones (with those that ride on others, such as the patella) and muscle lines.
 
-    drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
-    (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,);
+    drawn False leaves out the bones' surfaces, hidden those of some; poses(now): as the bones are
+    shown, (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,);
     force(now): with what each pulls [N], (n_muscles,)."""
 
     def shown() -> list[Mesh]:
         surfaces = shown_surfaces(body, fallback=True).items() if drawn else ()
-        return [*meshes, *(Mesh(bone, bone, vertices, faces, layer="bones") for bone, (vertices, faces) in surfaces)]
+        seen = (Mesh(bone, bone, v, f, layer="bones") for bone, (v, f) in surfaces if bone not in hidden)
+        return [*meshes, *seen]
 
     m = body.muscles
     lines = Lines(

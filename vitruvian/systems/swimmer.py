@@ -27,7 +27,6 @@ from vitruvian.couple import (
     FleshMotion,
     FleshSkin,
     JointCourse,
-    MovedSkin,
     StillWater,
     SwimmerState,
     Wading,
@@ -189,11 +188,7 @@ class SwimmerSystem(Drawn):
         moved = None if self.fleshed is None or state.flesh is None else self.fleshed.at(state.flesh)
         if self.breath is None or state.breath is None:
             return self.skin if moved is None else moved
-        clock, pace = state.breath
-        offset, rate = self.breath.offset(clock), self.breath.rate(clock, pace)
-        if moved is None:
-            return MovedSkin(self.skin, self.breath.main, offset, rate)
-        return MovedSkin(moved.bound, moved.main, moved.offset + offset, moved.rate + rate)
+        return self.breath.on(moved, state.breath)
 
     def _begin(self, state: SwimState, drive: Drive = None) -> Wading:
         return self.in_water.begin(state, drive, skin=self.moving_skin(state))

@@ -54,7 +54,7 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     refine, quads = catmull_clark(head.quads, len(head.vertices))
     fine = np.asarray(refine @ head.vertices)
     at = fine[quads].mean(axis=1)
-    faces = triangles(quads[at[:, 2] > _cut(head, at[:, 1])])
+    faces = triangles(quads[above_throat(head, at)])
     bare, fine = fine, _over_skull(head, fine, faces)
     parts: dict[str, Shape] = {"skin": (fine, faces)}
     for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", hair.brows(head, fine, faces))):
@@ -96,9 +96,10 @@ def _along(vertices: Array, points: Array, moved: Array) -> Array:
     return np.asarray(vertices + np.einsum("nk,nkc->nc", weight, moved[near]))
 
 
-def _cut(head: HeadMesh, y: Array) -> Array:
-    """Height [m] at which the head ends, at depths y [m] from front to back: from under the chin to the nape."""
+def above_throat(head: HeadMesh, points: Array) -> Array:
+    """Which points [m] (n, 3), head upright, lie above a slope from under the chin to under the nape, bool, (n,)."""
     jaw, skull = head.bones["Man"][0], head.bones[SKULL][0]
     back = skull[skull[:, 1] > np.quantile(skull[:, 1], 0.9)]
     chin, nape = jaw[jaw[:, 2].argmin()], back[back[:, 2].argmin()]
-    return np.interp(y, [chin[1], nape[1]], [chin[2] - BELOW, nape[2] - BELOW])
+    height = np.interp(points[:, 1], [chin[1], nape[1]], [chin[2] - BELOW, nape[2] - BELOW])
+    return np.asarray(points[:, 2] > height)
