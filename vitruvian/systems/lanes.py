@@ -99,6 +99,7 @@ class LanesSystem:
             tuple(signals),
             self.cameras,
             self.ground,
+            tuple(joints),
         )
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:
