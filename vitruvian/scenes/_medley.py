@@ -20,7 +20,9 @@ from vitruvian.world import Recording, Report, Signal
 
 Settings = Mapping[str, Any]
 AIM = np.radians(8.0)  # how well he points at a place before he swims there
+COAST = 0.5  # [s] for which he still turns when he leaves off aiming
 AGAIN = 6.0  # [s] after which he aims anew: arms that move together hardly steer
+ASTRAY = np.radians(25.0)  # off the place, at which he does so at once
 
 
 class HandOver:
@@ -49,9 +51,18 @@ class HandOver:
         report.checks["no joint lurches more at a change of stage than at other times"] = bool(lurch[0] <= lurch[1])
 
 
+def astray(body: Body, state: Any, place: Sequence[float]) -> float:
+    """Turn [rad] about the vertical from where the trunk points to a place (x, y) [m]."""
+    poses = bone_poses(body.skeleton, state.q)
+    ahead = (poses[body.skeleton.index("T1"), :3, 3] - poses[0, :3, 3])[:2]
+    way = np.asarray(place) - poses[0, :2, 3]
+    return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead @ way))
+
+
 def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -> Callable[[Any], bool]:
-    """Whether chest and pelvis lie as they should, and the head points at a place within 8° if there is one."""
-    chest, neck = body.skeleton.index("T6"), body.skeleton.index("T1")
+    """Whether chest and pelvis lie as they should; and whether the head points at a place within 8°, if there is one,
+    now and when his turning has died down."""
+    chest = body.skeleton.index("T6")
     side = -1.0 if face_up else 1.0
 
     def done(state: Any) -> bool:
@@ -59,8 +70,8 @@ def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -
         back = side * poses[[chest, 0], 2, 1]
         good = back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
         if good and toward is not None:
-            ahead, way = (poses[neck, :3, 3] - poses[0, :3, 3])[:2], np.array(toward) - poses[0, :2, 3]
-            good = ahead @ way > np.cos(AIM) * np.linalg.norm(ahead) * np.linalg.norm(way)
+            off, turning = astray(body, state, toward), float(poses[0, 2, :3] @ state.v[:3])
+            good = abs(off) < AIM and abs(off - COAST * turning) < AIM
         return bool(good)
 
     return done
@@ -94,7 +105,7 @@ def swim_stage(
     target: tuple[float, float] | None = None,
     heading: float = 0.0,
 ) -> Stage:
-    """A stroke by rhythm, to a target if there is one."""
+    """A stroke by rhythm; with a target until he is there, or points too far off it after a cycle."""
     reflexes = TOGETHER if arms_together(body, load_stroke(stroke)) else Reflexes()
     to = None if target is None else (lambda t: target)
     pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading)
@@ -103,9 +114,10 @@ def swim_stage(
         head = body.skeleton.index("Sku")
 
         def near(state: Any) -> bool:
-            return bool(np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - target) < 0.4)
+            away = np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - target)
+            return bool(away < 0.4 or abs(astray(body, state, target)) > ASTRAY)
 
-    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, near, 1.0)
+    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, near, 1.0 / rate)
 
 
 def toward_stages(
