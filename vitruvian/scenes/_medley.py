@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,12 @@ from vitruvian.world import Recording, Report, Signal
 
 Settings = Mapping[str, Any]
 AIM = np.radians(8.0)  # how well he points at a place before he swims there
-COAST = 0.5  # [s] for which he still turns when he leaves off aiming
+PAST = 0.3  # [m] by which he may point past it
+THERE = 0.4  # [m] of the head from the place
+COAST = 0.5  # [s] for which he still turns and rolls when he leaves off
+# arms that move together steer by the back and the legs: with less of a bend he turns away from the place, the further
+# the nearer he comes (25° off at first, 100° after 7 s; with this 20°)
+RUDDER = replace(TOGETHER, bend=2.0)
 AGAIN = 6.0  # [s] after which he aims anew: arms that move together hardly steer
 ASTRAY = np.radians(25.0)  # off the place, at which he does so at once
 
@@ -59,19 +65,29 @@ def astray(body: Body, state: Any, place: Sequence[float]) -> float:
     return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead @ way))
 
 
+def arrived(body: Body, place: Sequence[float]) -> Callable[[Any], bool]:
+    """Whether the head is at a place (x, y) [m]."""
+    head = body.skeleton.index("Sku")
+    return lambda state: bool(np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - place) < THERE)
+
+
 def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -> Callable[[Any], bool]:
-    """Whether chest and pelvis lie as they should; and whether the head points at a place within 8°, if there is one,
-    now and when his turning has died down."""
+    """Whether chest and pelvis lie as they should; and, if there is a place to go to, whether the head points at it
+    within 8° or 30 cm. Pelvis and heading also when his turning has died down."""
     chest = body.skeleton.index("T6")
     side = -1.0 if face_up else 1.0
 
     def done(state: Any) -> bool:
         poses = bone_poses(body.skeleton, state.q)
         back = side * poses[[chest, 0], 2, 1]
-        good = back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
+        turning = poses[0, :3, :3] @ state.v[:3]
+        then = poses[0, :3, 1] + COAST * np.cross(turning, poses[0, :3, 1])
+        good = side * then[2] > np.cos(np.radians(PELVIS)) * np.linalg.norm(then)
+        good = good and back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
         if good and toward is not None:
-            off, turning = astray(body, state, toward), float(poses[0, 2, :3] @ state.v[:3])
-            good = abs(off) < AIM and abs(off - COAST * turning) < AIM
+            off, away = astray(body, state, toward), np.linalg.norm(np.asarray(toward) - poses[0, :2, 3])
+            near = max(AIM, float(np.arctan2(PAST, away)))
+            good = abs(off) < near and abs(off - COAST * turning[2]) < near
         return bool(good)
 
     return done
@@ -94,7 +110,8 @@ def turn_stage(
     if toward is not None:
         tasks = [*tasks, Steer(toward)]
     name = f"turn {'supine' if face_up else 'prone'}" if toward is None else "aim"
-    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0)
+    there = None if toward is None else arrived(body, toward)
+    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0, there)
 
 
 def swim_stage(
@@ -106,18 +123,18 @@ def swim_stage(
     heading: float = 0.0,
 ) -> Stage:
     """A stroke by rhythm; with a target until he is there, or points too far off it after a cycle."""
-    reflexes = TOGETHER if arms_together(body, load_stroke(stroke)) else Reflexes()
+    together = arms_together(body, load_stroke(stroke))
+    reflexes = Reflexes() if not together else TOGETHER if target is None else RUDDER
     to = None if target is None else (lambda t: target)
     pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading)
-    near = None
+    done, there = None, None
     if target is not None:
-        head = body.skeleton.index("Sku")
+        there = arrived(body, target)
 
-        def near(state: Any) -> bool:
-            away = np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - target)
-            return bool(away < 0.4 or abs(astray(body, state, target)) > ASTRAY)
+        def done(state: Any) -> bool:
+            return there(state) or abs(astray(body, state, target)) > ASTRAY
 
-    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, near, 1.0 / rate)
+    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, done, 1.0 / rate, there)
 
 
 def toward_stages(
@@ -129,9 +146,10 @@ def toward_stages(
     point: tuple[float, float],
     times: int = 5,
 ) -> list[Stage]:
-    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew."""
+    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew; there he rests."""
     stages = []
     for _ in range(times):
         stages.append(turn_stage(body, skin, parameters, False, 8.0, into=stroke, toward=point))
         stages.append(swim_stage(body, stroke, rate, AGAIN, target=point))
-    return stages
+    rest = turn_stage(body, skin, parameters, False, np.inf, into=stroke)
+    return [*stages, replace(rest, name="rest", done=None)]

@@ -34,7 +34,7 @@ class Steer:
     gain: float = 2.0  # [1/s]
     fastest: float = 0.5  # [rad/s]
     push: float = 0.02
-    near: float = np.radians(15.0)
+    near: float = np.radians(8.0)
     name: str = "steer"
 
     def start(self) -> dict[str, Array]:
