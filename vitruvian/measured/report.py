@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from vitruvian.anatomy.body import JOINT_WORDS
+from vitruvian.anatomy.body import JOINT_WORDS, STATURE
 from vitruvian.measured.charts import COLOURS, Chart, draw_svg
 from vitruvian.measured.literature import STANDING, Peak
 from vitruvian.measured.pipeline import Tracked
@@ -131,9 +131,26 @@ def _facts(found: Tracked) -> str:
     ]  # fmt: skip
     if "largest_reserve_nm" in m:
         rows.append(("largest reserve", f"{m['largest_reserve_nm']:.1f} N m"))
-    for name, (theirs, ours) in found.subject.lengths.items():
-        rows.append((f"{name}, measured / ours", f"{theirs:.3f} / {ours:.3f} m"))
-    return "<div><h2>Subject</h2>" + _table(("", ""), rows) + "</div>"
+    return "<div><h2>Subject</h2>" + _table(("", ""), rows) + _segments(found) + "</div>"
+
+
+def _segments(found: Tracked) -> str:
+    """Factors of the segments, and between what they were measured."""
+    s = found.subject
+    names = [*s.factors, *(n for n in s.lengths if n not in s.factors)]
+    rows = []
+    for name in names:
+        theirs, ours = s.lengths.get(name, (0.0, 0.0))
+        factor = f"{s.factors[name]:.3f}" if name in s.factors else "–"
+        rows.append((name, factor, f"{theirs:.3f} m" if theirs else "–", f"{ours:.3f} m" if ours else "–"))
+    rows += [(name, "1, not measured", "–", "–") for name in s.unseen if name not in s.lengths]
+    if not rows:
+        return ""
+    lead = (
+        f"<p class='lead'>Length of each segment against our body {s.scale * STATURE:.3f} m tall; then between "
+        f"{'joints' if len(found.goals.turn_bone) else 'markers'}, as measured and on the body as it was made.</p>"
+    )
+    return "<h2>Segments</h2>" + lead + _table(("segment", "factor", "measured", "body"), rows)
 
 
 def _residuals(found: Tracked) -> str:

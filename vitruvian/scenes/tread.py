@@ -73,7 +73,7 @@ scene = Scene(
     parameters={
         **TASK_PARAMETERS,
         "lungs": replace(TASK_PARAMETERS["lungs"], help="air in the lungs"),
-        "height": Parameter(-0.55, "of the centre of mass against the calm surface", "m", low=-1.0, high=0.0),
+        "height": Parameter(-0.55, "height of the centre of mass against the calm surface", "m", low=-1.0, high=0.0),
         "push": Parameter(0.005, "weight of the water's force upward", low=0.0, high=1.0),
     },
     qualities=TASK_QUALITIES,
