@@ -238,5 +238,3 @@ def test_a_mechanism_without_its_state_is_refused():
         step(tank, fill(tank, level=0.6), 0.01, mechanism=mechanism)
     with pytest.raises(InputError, match="a mechanism needs its state"):
         fill(tank, level=0.6, mechanism=mechanism)
-    with pytest.raises(InputError, match="needs its mechanism"):
-        fill(tank, level=0.6, body=mechanism.start())

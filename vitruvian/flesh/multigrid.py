@@ -31,6 +31,7 @@ CHUNK = 128  # rows per task
 SOLVES = 3.0  # linear solves to a tenth for which one matrix lasts
 PLAIN, PER_ELEMENT = 0.82, 2.7  # of an iteration with diagonal blocks, and how many a solve takes per element of reach
 SETUP, CYCLES, CYCLE = 22.0, 2.6, 7.0  # of coarser matrices; V-cycles that a solve takes, and the work of each
+FEWER, MORE = 0.3, 0.4  # powers of slenderness: iterations per element that bars save, V-cycles that they need more
 
 
 @dataclass
@@ -50,14 +51,16 @@ class Level:
         self.solution, self.right, self.rest, self.direction = (np.zeros((n, 3), np.float32) for _ in range(4))
 
 
-def multigrid_pays(elements: float) -> bool:
+def multigrid_pays(elements: float, across: float = np.inf) -> bool:
     """Whether multigrid is estimated to be less work than diagonal blocks where loads travel so many elements.
 
     Diagonal blocks carry a load one element farther with each iteration, so their number grows with the elements that
     lie between the tissue and what holds it (`reach`), or with those that a wave crosses in a time step (`crossed`) if
-    they are fewer; that of V-cycles does not.
+    they are fewer; that of V-cycles does not. Slender bodies, only so many elements across, suit multigrid less.
     """
-    return SOLVES * PLAIN * PER_ELEMENT * elements > SETUP + SOLVES * CYCLES * CYCLE
+    slender = max(1.0, elements / across)
+    plain = SOLVES * PLAIN * PER_ELEMENT * elements / slender**FEWER
+    return bool(plain > SETUP + SOLVES * CYCLES * slender**MORE * CYCLE)
 
 
 def reach(pattern: Pattern, held: np.ndarray) -> int:

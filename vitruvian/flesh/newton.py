@@ -45,6 +45,7 @@ class Newton:
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
         self.reach, self.crossed = reach(pattern, _holding(model)), crossed(model)
+        self.across = float(np.sqrt(n / max(self.reach, 1)))
         self.levels: Multigrid | None = None  # built when first wanted
         self.multigrid = self._preconditioner(np.inf)
         self.step = np.zeros((n, 3))
@@ -65,7 +66,7 @@ class Newton:
         """Multigrid, or None for diagonal blocks: what is asked for, else what is less work in a step of `dt` [s]."""
         wanted = self.settings.multigrid
         if wanted is None:
-            wanted = multigrid_pays(min(self.reach, self.crossed * dt))
+            wanted = multigrid_pays(min(self.reach, self.crossed * dt), self.across)
         if wanted and self.levels is None:
             pattern, coarser = self.model.pattern, self.model.elements.coarser()
             if coarser or self.settings.multigrid:

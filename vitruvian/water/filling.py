@@ -78,11 +78,9 @@ def fill(
 
 
 def check_given(mechanism: Mechanism | None, body: Any) -> None:
-    """Raise an error if only one of a mechanism and its state is given."""
+    """Raise an error if a mechanism comes without its state."""
     if mechanism is not None and body is None:
         raise InputError("water: a mechanism needs its state as well: body=mechanism.start()")
-    if mechanism is None and body is not None:
-        raise InputError("water: a body's state needs its mechanism as well: mechanism=")
 
 
 def check_filled(tank: Tank, state: WaterState, mechanism: Mechanism, body: Any) -> None:
