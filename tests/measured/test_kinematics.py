@@ -10,6 +10,7 @@ from vitruvian.measured import TrackSettings, Trial, analyse, site_places
 from vitruvian.measured.curves import joint_angles
 from vitruvian.measured.kinematics import Goals, PoseFitter, standing
 from vitruvian.measured.proportions import Shapes
+from vitruvian.measured.report import report_page
 from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.verify import _track_lab as made
@@ -185,6 +186,11 @@ def test_the_length_of_every_segment_of_an_odd_subject_is_found(odd):
     assert plain.metrics["residual_rms_m"] > 10.0 * found.metrics["residual_rms_m"]
     assert not plain.subject.factors
     assert any("one scale for the whole body" in r for r in plain.remarks)
+    page = report_page(found, 1.0)
+    assert "<h2>Segments</h2>" in page
+    assert f"{found.subject.factors['thigh']:.3f}" in page
+    with pytest.raises(InputError, match="proportions 'theirs'"):
+        analyse(trial, TrackSettings(proportions="theirs"))
 
 
 def test_slopes_of_places_in_size_and_factors_are_those_of_finite_differences():

@@ -34,8 +34,8 @@ def contact_shapes(body: Body) -> tuple[RoundCone, ...]:
             if bone in body.skeleton.names:
                 flip = -1.0 if bone.endswith("_r") else 1.0
                 size, across = body.size(bone), body.breadth(bone)
-                ends = (tuple(size @ (flip * x, y, z)) for x, y, z in ((ax, ay, az), (bx, by, bz)))
-                shapes.append(RoundCone(bone, *ends, (across * ra, across * rb)))
+                a, b = (tuple(size @ (flip * x, y, z)) for x, y, z in ((ax, ay, az), (bx, by, bz)))
+                shapes.append(RoundCone(bone, a, b, (across * ra, across * rb)))
     return tuple(shapes)
 
 

@@ -90,15 +90,15 @@ class LanesSystem:
             lines += [replace(s, name=call(s.name)) for s in part.lines]
             signals += self._declared(lane, part.signals)
         return Stage(
-            tuple(bodies),
-            tuple(meshes),
-            tuple(surfaces),
-            tuple(lines),
-            tuple(points),
-            tuple(signals),
-            self.cameras,
-            self.ground,
-            tuple(joints),
+            bodies=tuple(bodies),
+            joints=tuple(joints),
+            meshes=tuple(meshes),
+            surfaces=tuple(surfaces),
+            lines=tuple(lines),
+            points=tuple(points),
+            signals=tuple(signals),
+            cameras=self.cameras,
+            ground=self.ground,
         )
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:
