@@ -159,6 +159,18 @@ def test_reloaded_page_comes_back_to_its_time_and_camera(look, demo):
         viewer.close()
 
 
+def test_a_tab_opened_while_another_plays_starts_for_itself(viewer, look):
+    first = look(viewer.url)
+    start = first.evaluate("page.camera().eye")
+    first.keyboard.press("2")
+    first.keyboard.press(" ")
+    until(lambda: int(first.get_attribute("#scene", "data-shown")) > 3)
+    second = look(viewer.url)
+    assert second.get_attribute("#scene", "data-shown") == "0"
+    assert np.allclose(second.evaluate("page.camera().eye"), start, atol=1e-3)
+    assert second.inner_text("#play") == "▶"
+
+
 def test_click_on_a_muscle_says_what_it_is(viewer, look):
     page = look(viewer.url)
     page.fill("#find", "fro")
