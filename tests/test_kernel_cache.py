@@ -273,3 +273,32 @@ def test_the_name_of_a_kernels_module_comes_from_its_file():
     assert sources.module_name(Path(sources.__file__).parent / "spatial" / "__init__.py") == "vitruvian.spatial"
     locator = kernel_cache.KernelLocator(multiply_exponential.py_func.__code__.co_filename, 1)
     assert locator.digest == sources.digest("vitruvian.spatial.exponentials")
+
+
+MANY = """
+import numpy as np
+from numba import njit, prange
+
+@njit(cache=True, parallel=True)
+def many(x):
+    for i in prange(len(x)):
+        x[i] += 1.0
+"""
+ONE = """
+from numba import njit
+from many import many
+
+@njit(cache=True)
+def one(x):
+    many(x)
+"""
+
+
+def test_a_kept_kernel_that_calls_a_kept_parallel_one_does_not_crash(tmp_path):
+    (tmp_path / "many.py").write_text(MANY)
+    (tmp_path / "one.py").write_text(ONE)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    call = "import vitruvian, numpy as np; from {0} import {0}; {0}(np.zeros(4))"
+    for name in ("many", "one", "one"):  # compile; compile against what was kept; use what was kept
+        done = subprocess.run([sys.executable, "-c", call.format(name)], cwd=tmp_path, env=environment)
+        assert done.returncode == 0, name

@@ -49,7 +49,23 @@ def join(caching: Any) -> None:
         return
     if KernelLocator not in locators:
         locators.insert(place, KernelLocator)
+        keep_needs(caching)
         tell_of_compiling()
+
+
+def keep_needs(caching: Any) -> None:
+    """Have a kernel that is read from the disk tell those that are compiled against it what it needs at its start.
+
+    A parallel kernel needs Numba's threads. Numba passes that on to a caller when both are compiled in one process, but
+    forgets it for a kernel from the disk: the caller, once kept itself, then crashes the process that reads it."""
+    read = caching.CompileResultCacheImpl.rebuild
+
+    def read_whole(self: Any, target_context: Any, payload: Any) -> Any:
+        found = read(self, target_context, payload)
+        found.library._reload_init.update(found.reload_init or ())
+        return found
+
+    caching.CompileResultCacheImpl.rebuild = read_whole
 
 
 class Waiting(MetaPathFinder):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy.characters import build, character, read_character, write_character
+from vitruvian.anatomy.characters.cutting import cut_along_borders
 from vitruvian.anatomy.characters.three import mascot
 from vitruvian.cli import invoke
 from vitruvian.errors import InputError
@@ -15,7 +16,7 @@ from vitruvian.exchange.gltf_character import OURS, character_from_gltf, known_n
 from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, dihedral_angles, euler_number
 from vitruvian.measured import Trial
 from vitruvian.measured.retarget import retargeted
-from vitruvian.mesh import capsule, ellipsoid
+from vitruvian.mesh import capsule, ellipsoid, mesh_volume
 from vitruvian.skeleton import bone_poses
 
 
@@ -78,6 +79,18 @@ def test_a_lattice_encloses_a_ball():
     assert euler_number(found.surface()) == 2
     assert ball(found.nodes[np.unique(found.surface())]).min() > -0.02
     assert found.volume.sum() > 4.0 / 3.0 * np.pi * 0.5**3
+
+
+def test_colours_meet_along_a_smooth_line():
+    vertices, faces = ellipsoid((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), subdivisions=3)
+    axes = np.array([[0.0, 0.0, 1.0], [0.9, 0.0, -0.4], [-0.6, 0.7, -0.4]])  # three colours, each on its side
+    points, cut, colour = cut_along_borders(vertices, faces, -(vertices @ axes.T))
+    assert euler_number(cut) == euler_number(faces) == 2
+    assert mesh_volume(points, cut) == pytest.approx(mesh_volume(vertices, faces), rel=1e-9)
+    near = points[cut] @ axes.T
+    own = np.take_along_axis(near, np.broadcast_to(colour[:, None, None], (len(cut), 3, 1)), 2)[..., 0]
+    assert (own >= near.max(axis=2) - 0.07).all()  # a face has its colour's side at every corner, but where three meet
+    assert np.mean(own >= near.max(axis=2) - 1e-9) > 0.99
 
 
 def test_soles_are_flat():

@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vitruvian.anatomy.characters import character
+from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.control.search import Reference
 from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, cycle_of, errors, mirrored, next_target
+from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, mirrored, next_target
 from vitruvian.control.search.inverse import aimed, contact_wrenches, torques
+from vitruvian.control.search.playing import Running
 from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
 from vitruvian.control.search.samples import Control, Trying, search
 from vitruvian.errors import InputError
@@ -165,6 +166,49 @@ def test_feedback_vanishes_on_the_cycle_and_is_mirrored(actor, cycle):
         next_target(s.topology, cycle, i, offsets, policy.gains, ROW_TABLE, error, target)
         found.append(target)
     np.testing.assert_allclose(difference(s, mirrored(s, found[0]), found[1])[6:], 0.0, atol=2e-3)
+
+
+def test_a_cycle_may_have_the_arms_of_another(actor, cycle, run):
+    s, walk = actor.who.skeleton, ready(read_trial("walk"), actor.who, loop=True, slower=0.75)
+    found = cycle_of(actor, walk, mixed=run)
+    alone, plain = cycle_of(actor, run), cycle_of(actor, walk)
+    elbow, knee = s.q_start[s.index("forearm_l")], s.q_start[s.index("shank_l")]
+    assert found.targets[:, elbow].max() == pytest.approx(alone.targets[:, elbow].max(), abs=0.02)
+    assert found.targets[:, elbow].min() > plain.targets[:, elbow].max()  # a runner's are bent all the time
+    np.testing.assert_allclose(found.targets[:, knee], plain.targets[:, knee], atol=1e-9)
+    half = cycle_of(actor, walk, mixed=run, legs=0.5)
+    speeds = [abs(c.speed[:, 1].mean()) for c in (plain, half, alone)]
+    assert speeds[0] < speeds[1] < speeds[2]
+
+
+def test_a_leg_that_is_led_out_to_the_side_is_astray(actor, cycle):
+    s = actor.who.skeleton
+    for i, leg in ((9, "thigh_r"), (9 + len(cycle.targets) // 2, "thigh_l")):
+        q = cycle.targets[i]
+        now = actor.stand(actor.begin(q, cycle.rates[i]))
+        assert astray(cycle, i, bone_poses(s, q), now.centre) == pytest.approx(0.0, abs=1e-9)
+        turn = np.zeros(s.n_v)
+        turn[s.v_start[s.index(leg)] + 1] = 1.0
+        out = integrate(s, q, turn)
+        assert 0.2 < astray(cycle, i, bone_poses(s, out), now.centre) < 0.6
+
+
+def test_who_has_fallen_lets_go(actor, cycle):
+    running = Running(actor.who, cycle, first_policy())
+    body = soft_body(actor.who)
+    up, own = body.start(cycle.targets[0]), running.start(np.random.default_rng(0))
+    first = running.act(own, up, 0.0, 0.004).posture
+    assert not own.fallen
+    lying = body.start(integrate(actor.who.skeleton, cycle.targets[0], 1.5 * np.eye(actor.who.skeleton.n_v)[0]))
+    for n in range(1, 600):
+        last = running.act(own, lying, 0.004 * n, 0.004).posture
+    assert own.fallen
+    assert not last.rate.any()
+    assert first.rate.any()
+    np.testing.assert_allclose(
+        difference(actor.who.skeleton, last.q, actor.who.bind_q)[6:], 0.0, atol=0.01
+    )  # as it was drawn up
+    assert running.act(own, up, 3.0, 0.004).posture.q is own.target  # for good
 
 
 def test_a_stopped_learning_goes_on_to_the_same_end(actor, cycle, tmp_path):

@@ -85,7 +85,20 @@ def search(
     steady: Annotated[
         bool, typer.Option("--steady", help="Find feedback that keeps a looping motion up instead (needs cma).")
     ] = False,
-    rounds: Annotated[int, typer.Option(help="Of CMA-ES with rigid flesh; a tenth of it soft.", min=1)] = 300,
+    mixed: Annotated[
+        str | None, typer.Option(help="With --steady: another looping motion, whose arms it gets.", metavar="MOTION")
+    ] = None,
+    legs: Annotated[float, typer.Option(help="And how far all the rest goes over to it.", min=0.0, max=1.0)] = 0.0,
+    begin: Annotated[
+        Path | None, typer.Option("--from", help="With --steady: a policy to begin from, or the name of one of ours.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Of CMA-ES with rigid flesh.", min=0)] = 300,
+    soft_rounds: Annotated[
+        int | None, typer.Option(help="With soft flesh, if there are soft samples; a tenth without it.", min=0)
+    ] = None,
+    stage: Annotated[
+        int, typer.Option(help="Of the policy's lessons to begin with; shoves from 3 on.", min=0, max=10)
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 1,
     keep: Annotated[Path | None, typer.Option(help="Folder for what is finished; goes on from there.")] = None,
     processes: Annotated[int | None, typer.Option(help="Worker processes; one for each core without it.")] = None,
@@ -116,7 +129,9 @@ def search(
     told = {"character": who, "clip": clip, **how, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
     if steady:
-        return _steady(person, motion, told, out, rounds, soft_samples > 0, seed, keep, where, json)
+        told |= {"mixed": mixed, "legs": legs} if mixed else {}
+        soft = soft_rounds if soft_rounds is not None else rounds // 10 if soft_samples > 0 else 0
+        return _steady(person, motion, told, begin, out, (rounds, soft, stage), seed, keep, where, json)
     kept = max(1, min(100, samples // 6))
     first = Trying(samples=samples, kept=kept, time_scaling=time_scaling, seed=seed, even=even)
     stand_in = RigidActor(person, per_bone=points)
@@ -144,32 +159,42 @@ def _steady(
     person: Character,
     motion: Reference,
     told: dict[str, Any],
+    begin: Path | None,
     out: Path,
-    rounds: int,
-    soft: bool,
+    lessons: tuple[int, int, int],
     seed: int,
     keep: Path | None,
     where: dict[str, Any],
     json: bool,
 ) -> int:
+    """lessons: rounds with rigid flesh, with soft, and the stage to begin with."""
+    from dataclasses import replace
+
     from vitruvian.control.search.actors import RigidActor, SoftActor
-    from vitruvian.control.search.cycle import cycle_of
-    from vitruvian.control.search.policy import PADDED, first_policy, learn, stays_up
+    from vitruvian.control.search.playing import found_file
+    from vitruvian.control.search.policy import PADDED, Policy, first_policy, learn, stays_up
+    from vitruvian.exchange.found import mixed_cycle
     from vitruvian.world.whole_file import whole_file
 
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
+    rounds, soft, stage = lessons
+    found = first_policy(**told)
+    if begin is not None:
+        ours = found_file(begin.name)
+        found = replace(Policy.read(ours if begin.name == str(begin) and ours.is_file() else begin), told=told)
     stand_in = RigidActor(person, ground=PADDED)
-    cycle, actor = cycle_of(stand_in, motion), stand_in
-    found = learn(
-        stand_in, cycle, first_policy(**told), rounds=rounds, seed=seed, say=remark,
-        keep=keep and keep / "rigid.npz", **where,
-    )  # fmt: skip
+    cycle, actor = mixed_cycle(stand_in, motion, told), stand_in
+    if rounds:
+        found = learn(
+            stand_in, cycle, found, rounds=rounds, stage=stage, last=max(stage, 6), seed=seed, say=remark,
+            keep=keep and keep / "rigid.npz", **where,
+        )  # fmt: skip
     if soft:
         actor = SoftActor(person, young=told["young"])  # type: ignore[assignment]
         found = learn(
-            actor, cycle, found, rounds=max(1, rounds // 10), population=10, step=0.03, last=2, seed=seed, say=remark,
-            keep=keep and keep / "soft.npz", **where,
+            actor, cycle, found, rounds=soft, population=10, step=0.03, stage=1, last=2, seed=seed,
+            say=remark, keep=keep and keep / "soft.npz", **where,
         )  # fmt: skip
     with whole_file(out) as path:
         found.write(path)

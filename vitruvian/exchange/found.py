@@ -16,8 +16,6 @@ from vitruvian.control.search.policy import Policy
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import ready
 
-HARD = 4e5  # [Pa] policies are for flesh four times as stiff as the characters' own, as Liu & al. found theirs
-
 
 def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Reference:
     """The captured clip on a character for which a control was found."""
@@ -28,4 +26,12 @@ def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Referen
 def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
     """Whom and which cycle a policy that is shipped was found for."""
     who = character(policy.told["character"])
-    return who, cycle_of(RigidActor(who), motion_of(who, policy.told, loop=True))
+    return who, mixed_cycle(RigidActor(who), motion_of(who, policy.told, loop=True), policy.told)
+
+
+def mixed_cycle(actor: RigidActor, motion: Reference, told: Mapping[str, Any]) -> Cycle:
+    """The cycle of a motion; with arms, and a share of all the rest, of the clip `mixed` where there is one."""
+    if not told.get("mixed"):
+        return cycle_of(actor, motion)
+    other = ready(read_trial(told["mixed"]), actor.who, loop=True)
+    return cycle_of(actor, motion, mixed=other, legs=told["legs"])

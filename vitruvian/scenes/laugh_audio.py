@@ -82,8 +82,8 @@ scene = Scene(
     check=check,
     parameters={
         "file": Parameter("", "a sound file: WAV, FLAC, OGG, MP3; a laugh is synthesised without it"),
-        "calls": Parameter(6, "of the synthesised laugh", low=3, high=20),
-        "intensity": Parameter(1.0, "of the loudest call, in kPa", low=0.1, high=4.0),
+        "calls": Parameter(6, "calls of the synthesised laugh", low=3, high=20),
+        "intensity": Parameter(1.0, "pressure of the loudest call, in kPa", low=0.1, high=4.0),
         "breath": Parameter(0.1, "activation of the diaphragm in the breath before", low=0.02, high=1.0),
         "face": FACE,
         "skin": SKIN,

@@ -33,7 +33,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
     "hair": (0.24, 0.16, 0.105),
     "hair_dark": (0.16, 0.105, 0.07),
     "hair_light": (0.33, 0.22, 0.14),
-    "teeth": (0.99, 0.97, 0.92),
+    "teeth": (1.0, 0.965, 0.89),
     "tongue": (0.68, 0.33, 0.32),
     "white": (0.96, 0.95, 0.93),
     "limbus": (0.24, 0.24, 0.25),

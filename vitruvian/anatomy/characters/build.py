@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.characters.character import Character, Patch, fixed_nodes
+from vitruvian.anatomy.characters.cutting import cut_along_borders
 from vitruvian.anatomy.characters.design import Bone, Design, part_distance
 from vitruvian.errors import InputError
 from vitruvian.flesh import Tetrahedra
@@ -43,9 +44,12 @@ def from_design(design: Design, say: Callable[[str], None] = lambda line: None) 
         raise InputError(f"character {design.name}: its surface has handles (Euler number {euler_number(faces)})")
     tetrahedra, h = enclosed(design.distance, low, high, design.nodes, design.name)
     say(f"{tetrahedra.n_nodes} nodes, {tetrahedra.n_elements} tetrahedra, spacing {1e3 * h:.0f} mm")
-    nearest = np.argmin([part_distance(p, vertices[faces].mean(axis=1)) for p in design.parts], axis=0)
-    colour = np.array([p.colour for p in design.parts])[nearest]
-    patches = [Patch(f"skin {name}", faces[colour == name], design.colours[name]) for name in dict.fromkeys(colour)]
+    names = list(dict.fromkeys(p.colour for p in design.parts))
+    far = np.stack([part_distance(p, vertices) for p in design.parts], axis=1)
+    of = np.array([names.index(p.colour) for p in design.parts])
+    near = np.stack([far[:, of == k].min(axis=1) for k in range(len(names))], axis=1)
+    vertices, faces, colour = cut_along_borders(vertices, faces, near)
+    patches = [Patch(f"skin {name}", faces[colour == k], design.colours[name]) for k, name in enumerate(names)]
     points, n_skin = [vertices], len(vertices)
     for n, feature in enumerate(design.features):
         at, triangles = ellipsoid(feature.radii, feature.centre, 2)

@@ -30,6 +30,7 @@ from vitruvian.skeleton.coordinates import move
 Array = np.ndarray
 LEAN, ROLL, HEIGHT, HEADING = slice(0, 4), slice(4, 8), slice(8, 10), slice(10, 12)  # of the errors
 ERRORS = 12
+ARMS = ("upper_arm", "forearm", "hand")
 LIMBS = ("stance thigh", "swing thigh", "stance foot", "swing foot", "chest", "stance shank", "swing shank")
 ROWS = (  # limb, its axis (x across, y ahead, z up), errors that turn it
     *((limb, axis, errors) for limb in range(5) for axis, errors in ((0, LEAN), (1, ROLL))),
@@ -48,6 +49,7 @@ class Cycle(NamedTuple):
     rates: Array  # (n, n_v)
     speed: Array  # of the centre of mass [m/s] (n, 3)
     over: Array  # that over the bearing foot's end [m] (n, 2)
+    swing: Array  # the other foot's end from there [m] (n, 3)
     height: Array  # of it [m] (n,)
     places: Array  # first velocity coordinate of each of `LIMBS` in either half, (2, 7)
     feet: Array  # bones of the left and the right foot (2,)
@@ -62,13 +64,53 @@ class Cycle(NamedTuple):
         return self.step * len(self.targets)
 
 
-def cycle_of(actor: RigidActor, reference: Reference, step: float = 0.004) -> Cycle:
-    """The symmetric part of a motion that loops, from where the left foot begins to be the lower one."""
-    if not reference.loop:
-        raise InputError("a cycle needs a motion that closes on itself")
-    s = reference.skeleton
+def cycle_of(
+    actor: RigidActor,
+    reference: Reference,
+    step: float = 0.004,
+    *,
+    mixed: Reference | None = None,
+    legs: float = 0.0,
+) -> Cycle:
+    """The symmetric part of a motion that loops, from where the left foot begins to be the lower one.
+
+    mixed: another such motion. Arms are taken from it, and `legs` (0 to 1) of the way to it goes all the rest."""
     half = max(4, round(0.5 * reference.seconds / step))
     n, h = 2 * half, 0.5 * reference.seconds / half
+    q, start = _even_cycle(actor, reference, half)
+    s = reference.skeleton
+    if mixed is not None:
+        share = np.full(s.n_v, legs)
+        for k, name in enumerate(s.names):
+            if name[:-2] in ARMS:
+                share[s.v_start[k] : s.v_start[k + 1]] = 1.0
+        other = _even_cycle(actor, mixed, half)[0]
+        q = np.array([integrate(s, a, share * difference(s, a, b)) for a, b in zip(q, other)])
+    rates = np.array([difference(s, a, b) for a, b in pairwise(q)]) / h
+    stands = [actor.stand(actor.begin(a, v)) for a, v in zip(q, rates)]
+    bearing = [2 if i < half else 3 for i in range(n)]
+    names = [[limb_name(limb, second) for limb in LIMBS] for second in (False, True)]
+    return Cycle(
+        q[:n],
+        rates,
+        np.array([a.velocity for a in stands]),
+        np.array([(a.centre - a.ends[b])[:2] for a, b in zip(stands, bearing)]),
+        np.array([a.ends[5 - b] - a.centre for a, b in zip(stands, bearing)]),
+        np.array([a.centre[2] for a in stands]),
+        np.array([[s.v_start[s.index(name)] for name in row] for row in names]),
+        np.array(actor.ends.bones[2:4]),
+        np.array(actor.ends.local[2:4]),
+        s.index("chest"),
+        h,
+        start,
+    )
+
+
+def _even_cycle(actor: RigidActor, reference: Reference, half: int) -> tuple[Array, float]:
+    """Poses (2 half + 1, n_q), the same on both sides, from the place (0, 0) on; where in the motion they begin [s]."""
+    if not reference.loop:
+        raise InputError("a cycle needs a motion that closes on itself")
+    s, n, h = reference.skeleton, 2 * half, 0.5 * reference.seconds / half
     plain = [reference.sample(i * h)[0] for i in range(n)]
     feet = np.array([actor.ends.at(q)[2:4, 2] for q in plain])
     lower = feet[:, 1] - feet[:, 0]
@@ -82,23 +124,7 @@ def cycle_of(actor: RigidActor, reference: Reference, step: float = 0.004) -> Cy
         q[i] = integrate(s, one, difference(s, one, other), 0.5)
         q[i, :3] = 0.5 * (one[:3] + other[:3])
     q[:, :2] -= q[0, :2]
-    rates = np.array([difference(s, a, b) for a, b in pairwise(q)]) / h
-    stands = [actor.stand(actor.begin(a, v)) for a, v in zip(q, rates)]
-    bearing = [2 if i < half else 3 for i in range(n)]
-    names = [[limb_name(limb, second) for limb in LIMBS] for second in (False, True)]
-    return Cycle(
-        q[:n],
-        rates,
-        np.array([a.velocity for a in stands]),
-        np.array([(a.centre - a.ends[b])[:2] for a, b in zip(stands, bearing)]),
-        np.array([a.centre[2] for a in stands]),
-        np.array([[s.v_start[s.index(name)] for name in row] for row in names]),
-        np.array(actor.ends.bones[2:4]),
-        np.array(actor.ends.local[2:4]),
-        s.index("chest"),
-        h,
-        first * h,
-    )
+    return q, first * h
 
 
 def limb_name(limb: str, second: bool) -> str:
@@ -217,7 +243,18 @@ def distance(error):
     )
 
 
+@njit(cache=True)
+def astray(cycle, i, poses, centre):
+    """How far [m] the foot in the air is from where the cycle has it, seen from the centre of mass."""
+    first = 1 if 2 * i >= len(cycle.targets) else 0
+    T, p, far = poses[cycle.feet[1 - first]], cycle.tips[1 - first], 0.0
+    for a in range(3):
+        far += (T[a, 0] * p[0] + T[a, 1] * p[1] + T[a, 2] * p[2] + T[a, 3] - centre[a] - cycle.swing[i, a]) ** 2
+    return np.sqrt(far)
+
+
 FELL = 12.0
+ASTRAY = 6.0  # [1/m]
 EFFORT = 0.3  # a radian of correction counts as that much distance
 
 
@@ -278,7 +315,7 @@ def rigid_cycles(
         far = distance(error)
         if not far < FELL:
             return t, total / max(t, 1)
-        total += far
+        total += far + ASTRAY * astray(cycle, i, bones.poses, centre)
         total += EFFORT * next_target(bones.topology, cycle, i, offsets, gains, table, error, target)
         f = shove(t, forces, gap, wind)
         push[cycle.chest, :3] = np.cross(bones.poses[cycle.chest, :3, 3], f)

@@ -11,15 +11,15 @@ import numpy as np
 
 from vitruvian.anatomy.characters import Character, soft_body
 from vitruvian.control.controls import Controls
-from vitruvian.control.search.cycle import ERRORS, ROW_TABLE, Cycle, errors, next_target
-from vitruvian.control.search.following import Nothing
+from vitruvian.control.search.cycle import ERRORS, FELL, ROW_TABLE, Cycle, distance, errors, next_target
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.reference import Reference
 from vitruvian.control.search.samples import Control
 from vitruvian.couple import PostureTarget
-from vitruvian.skeleton import bone_poses, integrate
+from vitruvian.skeleton import bone_poses, difference, integrate
 
 Array = np.ndarray
+LET_GO = 0.3  # [s] in which the servos of one who fell go most of the way to rest
 
 
 @dataclass
@@ -53,26 +53,40 @@ class Playing:
         return Controls(posture=PostureTarget(q, v / factor), told={"window": own.window})
 
 
+@dataclass
+class Ran:
+    """What a policy remembers: nothing, until it has fallen."""
+
+    fallen: bool
+    target: Array  # of the servos, (n_q,)
+
+
 class Running:
-    """A policy on a soft character. See `Controller`."""
+    """A policy on a soft character; once it has fallen it lets go and lies as it was drawn up. See `Controller`."""
 
     def __init__(self, who: Character, cycle: Cycle, policy: Policy) -> None:
-        self.skeleton, self.cycle, self.gains = who.skeleton, cycle, policy.gains
+        self.skeleton, self.cycle, self.gains, self.rest = who.skeleton, cycle, policy.gains, who.bind_q
         self.offsets = policy.whole(who.skeleton)
         mass = soft_body(who).flesh.mass
         self.share = mass / mass.sum()
 
-    def start(self, rng: np.random.Generator) -> Nothing:
-        return Nothing()
+    def start(self, rng: np.random.Generator) -> Ran:
+        return Ran(False, self.cycle.targets[0].copy())
 
-    def act(self, own: Nothing, state: Any, time: float, dt: float) -> Controls:
-        cycle = self.cycle
+    def act(self, own: Ran, state: Any, time: float, dt: float) -> Controls:
+        cycle, s = self.cycle, self.skeleton
         count = int(time / cycle.step + 1e-6)
-        i, error, target = count % len(cycle.targets), np.zeros(ERRORS), np.empty(self.skeleton.n_q)
-        poses = bone_poses(self.skeleton, state.q)
-        errors(cycle, i, state.q, state.v, poses, self.share @ state.x, self.share @ state.u, error)
-        next_target(self.skeleton.topology, cycle, i, self.offsets, self.gains, ROW_TABLE, error, target)
+        i, error = count % len(cycle.targets), np.zeros(ERRORS)
         window = count * len(self.offsets) // len(cycle.targets)
+        poses = bone_poses(s, state.q)
+        errors(cycle, i, state.q, state.v, poses, self.share @ state.x, self.share @ state.u, error)
+        own.fallen = own.fallen or distance(error) >= FELL
+        if own.fallen:
+            own.target = integrate(s, own.target, difference(s, own.target, self.rest), min(1.0, dt / LET_GO))
+            return Controls(posture=PostureTarget(own.target, np.zeros(s.n_v)), told={"window": window})
+        target = np.empty(s.n_q)
+        next_target(s.topology, cycle, i, self.offsets, self.gains, ROW_TABLE, error, target)
+        own.target = target
         return Controls(posture=PostureTarget(target, cycle.rates[i]), told={"window": window})
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from vitruvian.control.search.actors import RigidActor, SoftActor
 from vitruvian.control.search.cycle import (
+    ASTRAY,
     COUNT,
     EFFORT,
     ERRORS,
@@ -24,6 +25,7 @@ from vitruvian.control.search.cycle import (
     ROWS,
     TURNED,
     Cycle,
+    astray,
     distance,
     errors,
     next_target,
@@ -174,7 +176,7 @@ def _soft_cycles(
             return t, total / max(t, 1)
         target = np.empty(skeleton.n_q)
         turn = next_target(skeleton.topology, cycle, i, offsets, gains, ROW_TABLE, error, target)
-        total += far + EFFORT * turn
+        total += far + EFFORT * turn + ASTRAY * astray(cycle, i, poses, share @ state.x)
         push, f = np.zeros((skeleton.n_bones, 6)), shove(t, forces, gap, wind)
         push[cycle.chest] = np.concatenate([np.cross(poses[cycle.chest, :3, 3], f), f])
         try:

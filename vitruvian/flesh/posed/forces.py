@@ -46,28 +46,32 @@ def scratch() -> np.ndarray:
     return np.zeros((ROWS, CHUNK))
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy")
 def shape_rotations(flesh, x, pose, block, w):
     """Fill F, G = Q F_p and Q of a block of elements into the scratch w (ROWS, CHUNK); returns how many are real."""
-    f = w.reshape(-1)
-    _edges(flesh.corners[block].reshape(-1), x, pose, f)
-    s = flesh.slopes[block].reshape(-1)
+    _shapes(flesh.corners.reshape(-1), flesh.slopes.reshape(-1), x, pose, block, w.reshape(-1))
+    return min(CHUNK, len(flesh.place) - block * CHUNK)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _shapes(corners, slopes, x, pose, block, f):
+    """That with plain arrays: counting who holds the many of `flesh` takes as long as a block's arithmetic."""
+    _edges(corners, 4 * CHUNK * block, x, pose, f)
     for k in range(9 * CHUNK):
-        f[SLOPES * CHUNK + k] = s[k]
+        f[SLOPES * CHUNK + k] = slopes[9 * CHUNK * block + k]
     _gradients(f)
     if _least_volume(f) < LEAST:
         _unfold(f)
     _product(f)
     polar(f)
     _turned(f)
-    return min(CHUNK, len(flesh.place) - block * CHUNK)
 
 
 @njit(cache=True)
-def _edges(corners, x, pose, f):
+def _edges(corners, c, x, pose, f):
     for k in range(CHUNK):
-        i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
-        l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
+        i, j = np.uint32(corners[c + k]), np.uint32(corners[c + CHUNK + k])
+        l, m = np.uint32(corners[c + 2 * CHUNK + k]), np.uint32(corners[c + 3 * CHUNK + k])
         for a in range(3):
             at = (EDGES + a) * CHUNK + k
             o, r = x[i, a], pose[i, a]
@@ -78,33 +82,39 @@ def _edges(corners, x, pose, f):
 
 
 @njit(cache=True, fastmath=FAST)
+def nine(f, row, k):
+    """A 3×3 matrix of element k, row by row, from nine rows of a block's flat scratch."""
+    p = row * CHUNK + k
+    return (
+        f[p], f[p + CHUNK], f[p + 2 * CHUNK], f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK],
+        f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK],
+    )  # fmt: skip
+
+
+@njit(cache=True, fastmath=FAST)
 def _gradients(f):
-    for k in range(CHUNK):
-        s = SLOPES * CHUNK + k
-        s0, s1, s2 = f[s], f[s + CHUNK], f[s + 2 * CHUNK]
-        s3, s4, s5 = f[s + 3 * CHUNK], f[s + 4 * CHUNK], f[s + 5 * CHUNK]
-        s6, s7, s8 = f[s + 6 * CHUNK], f[s + 7 * CHUNK], f[s + 8 * CHUNK]
-        for a in range(3):
-            at, to = (EDGES + a) * CHUNK + k, (F + 3 * a) * CHUNK + k
-            p0, p1, p2 = f[at], f[at + 3 * CHUNK], f[at + 6 * CHUNK]
-            f[to] = p0 * s0 + p1 * s3 + p2 * s6
-            f[to + CHUNK] = p0 * s1 + p1 * s4 + p2 * s7
-            f[to + 2 * CHUNK] = p0 * s2 + p1 * s5 + p2 * s8
-            p0, p1, p2 = f[at + 9 * CHUNK], f[at + 12 * CHUNK], f[at + 15 * CHUNK]
-            to = (P + 3 * a) * CHUNK + k
-            f[to] = p0 * s0 + p1 * s3 + p2 * s6
-            f[to + CHUNK] = p0 * s1 + p1 * s4 + p2 * s7
-            f[to + 2 * CHUNK] = p0 * s2 + p1 * s5 + p2 * s8
+    """F and F_p: edges times the inverse of those at rest."""
+    for edges, out in ((EDGES, F), (EDGES + 9, P)):
+        for k in range(CHUNK):
+            s0, s1, s2, s3, s4, s5, s6, s7, s8 = nine(f, SLOPES, k)
+            a, b, c, d, e, g, h, i, j = nine(f, edges, k)
+            p = out * CHUNK + k
+            f[p], f[p + CHUNK], f[p + 2 * CHUNK] = _row(a, d, h, s0, s1, s2, s3, s4, s5, s6, s7, s8)
+            f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK] = _row(b, e, i, s0, s1, s2, s3, s4, s5, s6, s7, s8)
+            f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK] = _row(c, g, j, s0, s1, s2, s3, s4, s5, s6, s7, s8)
+
+
+@njit(cache=True, fastmath=FAST)
+def _row(u, v, w, s0, s1, s2, s3, s4, s5, s6, s7, s8):
+    """(u, v, w) S."""
+    return u * s0 + v * s3 + w * s6, u * s1 + v * s4 + w * s7, u * s2 + v * s5 + w * s8
 
 
 @njit(cache=True, fastmath=FAST)
 def _least_volume(f):
     """Smallest det F_p of the block; each in row DET."""
     for k in range(CHUNK):
-        p = P * CHUNK + k
-        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
-        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
-        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        a, b, c, d, e, g, h, i, j = nine(f, P, k)
         f[DET * CHUNK + k] = a * (e * j - g * i) + b * (g * h - d * j) + c * (d * i - e * h)
     least = f[DET * CHUNK]
     for k in range(CHUNK):
@@ -157,16 +167,12 @@ def _lead(trace, second, third):
 def _product(f):
     """A = F F_pᵀ."""
     for k in range(CHUNK):
-        p = P * CHUNK + k
-        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
-        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
-        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
-        for r in range(3):
-            at, to = (F + 3 * r) * CHUNK + k, (A + 3 * r) * CHUNK + k
-            u, v, w = f[at], f[at + CHUNK], f[at + 2 * CHUNK]
-            f[to] = u * a + v * b + w * c
-            f[to + CHUNK] = u * d + v * e + w * g
-            f[to + 2 * CHUNK] = u * h + v * i + w * j
+        a, b, c, d, e, g, h, i, j = nine(f, P, k)
+        u0, v0, w0, u1, v1, w1, u2, v2, w2 = nine(f, F, k)
+        p = A * CHUNK + k
+        f[p], f[p + CHUNK], f[p + 2 * CHUNK] = _row(u0, v0, w0, a, d, h, b, e, i, c, g, j)
+        f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK] = _row(u1, v1, w1, a, d, h, b, e, i, c, g, j)
+        f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK] = _row(u2, v2, w2, a, d, h, b, e, i, c, g, j)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -182,10 +188,7 @@ def polar(f):
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _first_roots(f):
     for k in range(CHUNK):
-        p = A * CHUNK + k
-        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
-        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
-        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        a, b, c, d, e, g, h, i, j = nine(f, A, k)
         ca, cb, cc = e * j - g * i, g * h - d * j, d * i - e * h
         cd, ce, cf = c * i - b * j, a * j - c * h, b * h - a * i
         cg, ch, ci = b * g - c * e, c * d - a * g, a * e - b * d
@@ -220,10 +223,7 @@ def _newton(f):
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _rotations(f):
     for k in range(CHUNK):
-        p = A * CHUNK + k
-        a, b, c = f[p], f[p + CHUNK], f[p + 2 * CHUNK]
-        d, e, g = f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK]
-        h, i, j = f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK]
+        a, b, c, d, e, g, h, i, j = nine(f, A, k)
         n, det, l = f[NORM * CHUNK + k], f[DET * CHUNK + k], f[ROOT * CHUNK + k]
         i2 = 0.5 * (l * l - n)
         scale = 1.0 / max(l * i2 - det, 1e-300)
@@ -232,6 +232,7 @@ def _rotations(f):
         m00, m01 = u - scale * (a * a + b * b + c * c), -scale * (a * d + b * e + c * g)
         m02, m11 = -scale * (a * h + b * i + c * j), u - scale * (d * d + e * e + g * g)
         m12, m22 = -scale * (d * h + e * i + g * j), u - scale * (h * h + i * i + j * j)
+        p = A * CHUNK + k
         f[p] = m00 * a + m01 * d + m02 * h + v * (e * j - g * i)
         f[p + CHUNK] = m00 * b + m01 * e + m02 * i + v * (g * h - d * j)
         f[p + 2 * CHUNK] = m00 * c + m01 * g + m02 * j + v * (d * i - e * h)
@@ -247,24 +248,26 @@ def _rotations(f):
 def _turned(f):
     """G = Q F_p in place of F_p."""
     for k in range(CHUNK):
-        r, p = A * CHUNK + k, P * CHUNK + k
-        for b in range(3):
-            at = p + b * CHUNK
-            g0, g1, g2 = f[at], f[at + 3 * CHUNK], f[at + 6 * CHUNK]
-            f[at] = f[r] * g0 + f[r + CHUNK] * g1 + f[r + 2 * CHUNK] * g2
-            f[at + 3 * CHUNK] = f[r + 3 * CHUNK] * g0 + f[r + 4 * CHUNK] * g1 + f[r + 5 * CHUNK] * g2
-            f[at + 6 * CHUNK] = f[r + 6 * CHUNK] * g0 + f[r + 7 * CHUNK] * g1 + f[r + 8 * CHUNK] * g2
+        a, b, c, d, e, g, h, i, j = nine(f, P, k)
+        u0, v0, w0, u1, v1, w1, u2, v2, w2 = nine(f, A, k)
+        p = P * CHUNK + k
+        f[p], f[p + CHUNK], f[p + 2 * CHUNK] = _row(u0, v0, w0, a, b, c, d, e, g, h, i, j)
+        f[p + 3 * CHUNK], f[p + 4 * CHUNK], f[p + 5 * CHUNK] = _row(u1, v1, w1, a, b, c, d, e, g, h, i, j)
+        f[p + 6 * CHUNK], f[p + 7 * CHUNK], f[p + 8 * CHUNK] = _row(u2, v2, w2, a, b, c, d, e, g, h, i, j)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy")
 def stress(flesh, block, w):
     """V P in place of F; the energy [J] of each element in row SCALARS."""
-    f = w.reshape(-1)
-    shear, bulk = flesh.shear[block], flesh.bulk[block]
+    _load_moduli(flesh.shear.reshape(-1), flesh.bulk.reshape(-1), block, w.reshape(-1))
+    _stress(w.reshape(-1))
+
+
+@njit(cache=True)
+def _load_moduli(shear, bulk, block, f):
     for k in range(CHUNK):
-        f[DET * CHUNK + k] = shear[k]
-        f[REST * CHUNK + k] = bulk[k]
-    _stress(f)
+        f[DET * CHUNK + k] = shear[CHUNK * block + k]
+        f[REST * CHUNK + k] = bulk[CHUNK * block + k]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -290,51 +293,61 @@ def _stress(f):
 def _pulls(f):
     """Minus the forces on corners 1 to 3 of the elements, the force on corner 0, in rows EDGES + 3 corner + a."""
     for k in range(CHUNK):
-        s = SLOPES * CHUNK + k
-        s0, s1, s2 = f[s], f[s + CHUNK], f[s + 2 * CHUNK]
-        s3, s4, s5 = f[s + 3 * CHUNK], f[s + 4 * CHUNK], f[s + 5 * CHUNK]
-        s6, s7, s8 = f[s + 6 * CHUNK], f[s + 7 * CHUNK], f[s + 8 * CHUNK]
+        s0, s1, s2, s3, s4, s5, s6, s7, s8 = nine(f, SLOPES, k)
         for a in range(3):
             at, to = (F + 3 * a) * CHUNK + k, (EDGES + a) * CHUNK + k
             p0, p1, p2 = f[at], f[at + CHUNK], f[at + 2 * CHUNK]
-            f1, f2, f3 = p0 * s0 + p1 * s1 + p2 * s2, p0 * s3 + p1 * s4 + p2 * s5, p0 * s6 + p1 * s7 + p2 * s8
+            f1, f2, f3 = _row(p0, p1, p2, s0, s3, s6, s1, s4, s7, s2, s5, s8)
             f[to], f[to + 3 * CHUNK], f[to + 6 * CHUNK], f[to + 9 * CHUNK] = f1 + f2 + f3, f1, f2, f3
 
 
 @njit(cache=True, error_model="numpy")
-def block_forces(flesh, x, pose, block, w, force):
-    """Add the elastic forces [N] of a block to force (n_nodes, 3); w then holds V P, G, Q. Returns how many count."""
-    f = w.reshape(-1)
-    count = shape_rotations(flesh, x, pose, block, w)
-    stress(flesh, block, w)
+def block_forces(corners, slopes, shear, bulk, x, pose, block, f, force):
+    """Add the elastic forces [N] of a block to force (n_nodes, 3); the flat scratch f then holds V P, G, Q.
+
+    corners, slopes, shear, bulk: those of the flesh, flat. What fills up the last block has no stiffness."""
+    _shapes(corners, slopes, x, pose, block, f)
+    _load_moduli(shear, bulk, block, f)
+    _stress(f)
     _pulls(f)
-    corners = flesh.corners[block].reshape(-1)
-    for k in range(count):
-        i, j = np.uint32(corners[k]), np.uint32(corners[CHUNK + k])
-        l, m = np.uint32(corners[2 * CHUNK + k]), np.uint32(corners[3 * CHUNK + k])
+    c = 4 * CHUNK * block
+    for k in range(CHUNK):
+        i, j = np.uint32(corners[c + k]), np.uint32(corners[c + CHUNK + k])
+        l, m = np.uint32(corners[c + 2 * CHUNK + k]), np.uint32(corners[c + 3 * CHUNK + k])
         for a in range(3):
             at = (EDGES + a) * CHUNK + k
             force[i, a] += f[at]
             force[j, a] -= f[at + 3 * CHUNK]
             force[l, a] -= f[at + 6 * CHUNK]
             force[m, a] -= f[at + 9 * CHUNK]
-    return count
 
 
-@njit(cache=True, error_model="numpy", parallel=True)
+@njit(cache=True, error_model="numpy")
 def elastic_forces(flesh, x, pose, force):
     """Add the elastic forces [N] on nodes at x with reference shape `pose` [m] to force (n_nodes, 3).
 
     Blocks go to `SHARES` sums, on as many threads as there are; the same bits on any number of them."""
-    sums, blocks = np.zeros((SHARES, len(x), 3)), len(flesh.corners)
-    for share in prange(SHARES):
-        w = np.empty((ROWS, CHUNK))
-        for block in range(share * blocks // SHARES, (share + 1) * blocks // SHARES):
-            block_forces(flesh, x, pose, block, w, sums[share])
+    sums = np.zeros((SHARES, len(x), 3))
+    corners, slopes = flesh.corners.reshape(-1), flesh.slopes.reshape(-1)
+    shear, bulk = flesh.shear.reshape(-1), flesh.bulk.reshape(-1)
+    _shared_out(corners, slopes, shear, bulk, x, pose, sums)
     for share in range(SHARES):
         for i in range(len(x)):
             for a in range(3):
                 force[i, a] += sums[share, i, a]
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def _shared_out(corners, slopes, shear, bulk, x, pose, sums):
+    for share in prange(SHARES):
+        _share(corners, slopes, shear, bulk, x, pose, share, sums[share])
+
+
+@njit(cache=True, error_model="numpy")
+def _share(corners, slopes, shear, bulk, x, pose, share, force):
+    f, blocks = np.empty(ROWS * CHUNK), len(shear) // CHUNK
+    for block in range(share * blocks // SHARES, (share + 1) * blocks // SHARES):
+        block_forces(corners, slopes, shear, bulk, x, pose, block, f, force)
 
 
 @njit(cache=True, error_model="numpy")
