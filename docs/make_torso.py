@@ -21,12 +21,12 @@ from vitruvian.world import Recording
 HERE = Path(__file__).parent
 INSTANTS = {
     "breathe": (0.0, 0.6, 1.2, 2.0, 3.0),
-    "laugh": (0.0, 1.2, 1.7, 3.0, 5.0),
+    "laugh": (0.0, 1.2, 1.7, 2.5, 3.4),  # with style=deep_laugh
     "cough": (0.0, 1.1, 1.4, 1.56, 2.0),
     "sneeze": (0.0, 1.3, 2.6, 3.4, 4.0),
     "poke": (0.0, 0.5, 1.0, 1.5, 1.9),  # with depth=0 and breathing=calm
 }
-LAYERS = ("bones", "belly", "diaphragm", "skin")
+LAYERS = ("bones", "belly", "diaphragm", "skin", "hair", "mouth", "eyes", "lips")
 SIZE = (300, 380)
 
 

@@ -234,7 +234,7 @@ def test_jaw_and_head_go_with_the_calls_of_a_laugh():
 
 
 def test_a_shaken_head_nods(torso, trunk):
-    """Let go out of line, the head swings slowly back, as people's heads do, and breath hardly minds."""
+    """Let go out of line, the head swings back, and breath hardly minds."""
     s = trunk.body.skeleton
     state, skull = torso.start(np.random.default_rng(0)), s.index("Sku")
     push = np.zeros(s.n_v)

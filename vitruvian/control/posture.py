@@ -3,8 +3,8 @@
     tau = rest - k (q - q_wanted) - d q',   rest: balances weight, ligaments, cage and cavities in the rest pose
 
 Ribs, sternum and cartilages get `rest` alone, which is the outward recoil of a cage that balances the lungs. Spine,
-neck and clavicles are servos; what is wanted of them may bend. The neck is soft enough for the head to nod when the
-trunk shakes: by itself it swings at 2 Hz, as people's heads do (Viviani and Berthoz 1975).
+neck and clavicles are servos; what is wanted of them may bend. The neck is soft enough, by our choice, for the head to
+nod when the trunk shakes: let go it swings back at 1 Hz.
 """
 
 from __future__ import annotations
