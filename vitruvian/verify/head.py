@@ -29,6 +29,7 @@ from vitruvian.verify._head_face import (
     lips_do_not_cross,
     modes_hold_the_full_solution,
     no_skin_in_bone,
+    no_unit_moves_the_skin_another_way,
     units_move_the_skin_as_an_artist_would,
 )
 from vitruvian.verify._scenes import scene_metrics
@@ -44,6 +45,7 @@ __all__ = [
     "lips_do_not_cross",
     "modes_hold_the_full_solution",
     "no_skin_in_bone",
+    "no_unit_moves_the_skin_another_way",
     "units_move_the_skin_as_an_artist_would",
 ]
 
