@@ -14,6 +14,7 @@ import math
 import re
 from importlib import import_module
 from pathlib import Path
+from types import GenericAlias
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -81,6 +82,8 @@ def entry(name: str, thing: Any) -> list[str]:
     lines = [f"### {name}", ""]
     if inspect.ismodule(thing):
         return [*lines, _block(thing.__doc__ or ""), ""]
+    if not callable(thing) or isinstance(thing, GenericAlias):  # a constant, or a type by another name
+        return [*lines, f"`{_short(repr(thing))}`", ""]
     if callable(thing) and (signature := _signature(name.rsplit(".", 1)[-1], thing)):
         lines += ["```python", signature, "```", ""]
     own = inspect.getdoc(thing) if callable(thing) else ""
@@ -137,7 +140,9 @@ def _block(text: str, before: str = "") -> str:
 
 def _is_set(part: str) -> bool:
     """Whether a paragraph is an equation, a table or a listing, whose lines must stay apart."""
-    return any(line.startswith((" ", "- ", "|", ">>>")) for line in part.splitlines())
+    lines = part.splitlines()
+    columns = len(lines) > 1 and any(re.search(r"\S {2,}\S", line) for line in lines)
+    return columns or any(line.startswith((" ", "- ", "|", ">>>")) for line in lines)
 
 
 def _as_it_stands(part: str) -> str:

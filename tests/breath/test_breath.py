@@ -17,6 +17,7 @@ from vitruvian.control.behaviour import (
     read_behaviour,
     write_behaviour,
 )  # fmt: skip
+from vitruvian.control.face import expression
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import TorsoSystem
@@ -144,6 +145,9 @@ def test_every_file_reads_and_writes(name):
         ),
         ('[[curve]]\ngroup = "abdomen"\nforce = 3\n', "line 3: unknown key 'force'"),
         ('[[curve]]\ngroup = "abdomen"\nperiod = "long"\n', "line 3: period must be a number"),
+        ('[[curve]]\ngroup = "yoy"\n', "line 2: unknown group 'yoy'; did you mean joy"),
+        ('[[curve]]\ngroup = "AU99"\nkeys = [[0, 1]]\n', "line 2: unknown group 'AU99'"),
+        ('[[curve]]\ngroup = "AU26"\nkeys = [[0, 2]]\n', "line 3: AU26 reaches 2; an intensity is from 0 to 1"),
         ("[breath]\nrate = 0\n", "line 2: a breath needs a rate"),
         ("[breath]\nrate = 15\ndiaphragm = 2\n", "line 3: diaphragm reaches 2"),
         ("curves = 3\n", "line 1: unknown key"),
@@ -184,6 +188,66 @@ def test_curves_compose_and_blend():
                 assert said[group] == pytest.approx(wanted.get(group, 0.0), abs=1e-6), (time, group)
         half = {g: 0.5 * (calm.at(4.0).get(g, 0.0) + laugh.at(4.0).get(g, 0.0)) for g in both.at(4.0)}
         assert again.at(4.0 + moved) == pytest.approx(half, abs=1e-6)
+
+
+class Noted:
+    """Stands in for a face's driver: keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def start(self):
+        return "face"
+
+    def step(self, face, units, dt):
+        self.asked.append((dict(units), dt))
+
+
+def test_a_behaviour_moves_the_face(trunk):
+    joy = Behaviour("joy", (Curve("joy", keys=((0.0, 0.5),)), Curve("AU6", keys=((0.0, 0.3),)),
+                            Curve("RAU2", keys=((0.0, 0.2), (1.0, 0.2)))))  # fmt: skip
+    driver = Noted()
+    behave = Behave(trunk, joy.check(2.0), driver)
+    own = behave.start(np.random.default_rng(0))
+    for n in range(10):
+        controls = behave.act(own, None, n * 5e-3, 5e-3)
+    assert controls.told["face"] == "face"
+    assert len(driver.asked) == 3  # at 0, 20 and 40 ms
+    units, dt = driver.asked[-1]
+    assert dt == pytest.approx(0.02)
+    assert units["AU12"] == pytest.approx(0.5 * expression("joy")["AU12"])
+    assert units["AU6"] == pytest.approx(0.5 * expression("joy")["AU6"] + 0.3)
+    assert units["RAU2"] == pytest.approx(0.2)
+    assert "face" not in Behave(trunk, joy).act(None, None, 0.0, 5e-3).told
+
+
+def test_jaw_and_head_go_with_the_calls_of_a_laugh():
+    laugh = load_behaviour("laugh")
+    assert np.isfinite(laugh.seconds)
+    time = np.arange(1.7, 5.0, 0.01)
+    for group in ("AU27", "head"):
+        found = np.array([laugh.at(t)[group] for t in time])
+        slow = np.convolve(found, np.ones(20) / 20, "same")
+        beats = np.abs(np.fft.rfft((found - slow)[20:-20]))
+        rate = np.fft.rfftfreq(len(time) - 40, 0.01)[np.argmax(beats)]
+        assert rate == pytest.approx(5.0, abs=0.3), group
+
+
+def test_a_shaken_head_nods(torso, trunk):
+    """Let go out of line, the head swings slowly back, as people's heads do, and breath hardly minds."""
+    s = trunk.body.skeleton
+    state, skull = torso.start(np.random.default_rng(0)), s.index("Sku")
+    push = np.zeros(s.n_v)
+    found = []
+    for n in range(240):
+        push[s.v_slice("C7").start] = 3.0 if n < 40 else 0.0  # [N m] forward, for 0.2 s
+        torso.step(state, Controls(torque=push), n * 5e-3, 5e-3)
+        pose = bone_poses(s, state.q)[skull]
+        found.append(np.arctan2(-pose[1, 2], pose[2, 2]))
+    angle = np.array(found) - found[0]
+    assert 0.01 < np.abs(angle).max() < 0.3
+    assert np.abs(angle[-20:]).max() < 0.1 * np.abs(angle).max()
+    assert abs(state.breath.volume / torso.start(np.random.default_rng(0)).breath.volume - 1.0) < 0.02
 
 
 def test_groups_reach_their_elements(trunk):

@@ -5,10 +5,12 @@ import pytest
 
 from vitruvian.anatomy import bound_skin, human
 from vitruvian.anatomy.density import enclosed
+from vitruvian.breath.surface import volume_gradient
 from vitruvian.control import Beat
 from vitruvian.control.behaviour import Behaviour, Curve
 from vitruvian.couple import StillWater
 from vitruvian.errors import InputError
+from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.systems import BodySystem, Breathing, StrokeLock, SwimmerSystem
 from vitruvian.systems.breath_record import behaviour_period
 from vitruvian.world import World
@@ -88,10 +90,32 @@ def test_a_swimmer_displaces_more_with_his_breath_in(body, calm):
     assert 1e3 * (volumes[1] - volumes[0]) == pytest.approx(1e3 * (calm.volume(1.1) - calm.volume(0.0)), rel=0.02)
 
 
-def _poses(body):
-    from vitruvian.skeleton import bone_poses
+def test_a_bent_swimmer_displaces_just_what_he_breathes_in(body, calm):
+    skin = bound_skin(body, triangles=4000)
+    field = calm.field(skin)
+    turn = np.zeros(body.skeleton.n_v)
+    for bone in ("L4", "L2", "T12", "T10", "T8", "T6"):
+        turn[body.skeleton.v_slice(bone).start] = 0.12  # forward
+    poses = _poses(body, integrate(body.skeleton, body.default_q, turn, 1.0))
+    clocks = (0.0, 1.1, 1.1 + 1e-4)
+    places = [field.on(None, np.array([c, 1.0])).place(poses) for c in clocks]
+    volumes = [enclosed(p.vertices, skin.faces)[0] for p in places]
+    before = enclosed(skin.place(poses).vertices, skin.faces)[0]
+    for volume, clock in zip(volumes, clocks):
+        assert volume - before == pytest.approx(calm.volume(clock), rel=1e-3, abs=1e-9)
+    plain = skin.place(poses).vertices + np.einsum("nij,nj->ni", poses[field.main, :3, :3], field.offset(1.1))
+    assert enclosed(plain, skin.faces)[0] - before < 0.95 * calm.volume(1.1)  # what there is to make up
+    # the velocities take the same volume along, and belong to the places
+    slope = np.zeros_like(skin.rest)
+    volume_gradient(skin.faces, places[1].vertices, slope)
+    flux = np.vdot(slope, places[1].drift)
+    assert flux == pytest.approx((volumes[2] - volumes[1]) / 1e-4, rel=0.01)
+    step = (places[2].vertices - places[1].vertices) / 1e-4
+    assert places[1].drift == pytest.approx(step, abs=0.02 * np.abs(step).max())
 
-    return bone_poses(body.skeleton, body.default_q)
+
+def _poses(body, q=None):
+    return bone_poses(body.skeleton, body.default_q if q is None else q)
 
 
 def test_periods_that_do_not_fit_are_refused():

@@ -68,7 +68,7 @@ def main() -> int:
         in_child(lambda: run_world(make_world(), whole, seconds=SECONDS, save_every=5), None)
         took, wanted = time.monotonic() - began, content(whole)
         while kills < given.kills:
-            for delay in (0.1 * rng.random() * took, rng.random() * took, None):
+            for delay in (0.1 * rng.random() * took, rng.random() * took, rng.random() * took, None):
                 there = path.exists()
 
                 def run(resume: bool = there) -> object:
@@ -76,7 +76,7 @@ def main() -> int:
 
                 status = in_child(run, delay)
                 kills += status == -signal.SIGKILL
-                new += status == -signal.SIGKILL and not there
+                new += status == -signal.SIGKILL and not path.exists()
                 if status not in (0, -signal.SIGKILL):
                     print(f"after {kills} kills: the run ended with status {status}")
                     return 1

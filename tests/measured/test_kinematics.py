@@ -9,8 +9,11 @@ from vitruvian.errors import InputError
 from vitruvian.measured import TrackSettings, Trial, analyse, site_places
 from vitruvian.measured.curves import joint_angles
 from vitruvian.measured.kinematics import Goals, PoseFitter, standing
+from vitruvian.measured.proportions import Shapes
+from vitruvian.measured.report import report_page
 from vitruvian.measured.subject import found_size, placed, segment_lengths, start_pose, trial_goals
 from vitruvian.skeleton import bone_poses, integrate
+from vitruvian.verify import _track_lab as made
 
 
 def marker_trial(lab, stride, names=None):
@@ -62,7 +65,7 @@ def test_a_known_motion_is_recovered_to_a_degree_with_noise_in_any_heading(lab, 
     assert max(off.values()) < 1.0, off
     assert np.sqrt(np.mean(fit.distance**2)) < 2e-3
     lengths = segment_lengths(trial, goals, body, fit.q)
-    assert set(lengths) == {"pelvis (width)", "shank", "foot", "upper arm", "forearm"}
+    assert set(lengths) == {"pelvis", "shank", "foot", "upper arm", "forearm"}
     assert all(theirs == pytest.approx(ours, abs=1e-3) for theirs, ours in lengths.values())
 
 
@@ -157,3 +160,77 @@ def test_what_is_met_worst_is_named_with_its_time(lab, stride):
 def test_rates_that_cannot_be_are_refused(lab, stride):
     with pytest.raises(InputError, match="rate must lie above 0"):
         analyse(marker_trial(lab, stride), TrackSettings(rate=float("inf")))
+
+
+@pytest.fixture(scope="module")
+def odd(lab):
+    """A subject of other proportions than ours, and a known motion of it as a trial with noise."""
+    body = lab.subject(odd=True)
+    time, q = lab.stride(body, 0.4)
+    places = lab.marker_places(body, q)
+    places += np.random.default_rng(0).normal(0.0, 3e-4, places.shape)
+    return body, q, Trial("odd.c3d", "C3D", time, dict(zip(lab.MARKERS, np.moveaxis(places, 1, 0))))
+
+
+def test_the_length_of_every_segment_of_an_odd_subject_is_found(odd):
+    body, q, trial = odd
+    found = analyse(trial, TrackSettings(mass=74.0, muscles="none"))
+    for name, factor in made.ODD.items():
+        length = found.body.scale * found.subject.factors[name]
+        assert length == pytest.approx(body.scale * factor, rel=0.005), name
+    assert found.body.stature == pytest.approx(body.stature, abs=0.004)
+    assert found.metrics["residual_rms_m"] < 1e-3
+    true, got = joint_angles(body, q), joint_angles(found.body, found.fit.q)
+    assert max(np.abs(true[name] - got[name]).max() for name in true) < 1.0
+    plain = analyse(trial, TrackSettings(mass=74.0, muscles="none", proportions="ours"))
+    assert plain.metrics["residual_rms_m"] > 10.0 * found.metrics["residual_rms_m"]
+    assert not plain.subject.factors
+    assert any("one scale for the whole body" in r for r in plain.remarks)
+    page = report_page(found, 1.0)
+    assert "<h2>Segments</h2>" in page
+    assert f"{found.subject.factors['thigh']:.3f}" in page
+    with pytest.raises(InputError, match="proportions 'theirs'"):
+        analyse(trial, TrackSettings(proportions="theirs"))
+
+
+def test_slopes_of_places_in_size_and_factors_are_those_of_finite_differences():
+    whole = human(feet="universal")
+    shapes = Shapes(whole)
+    p, q = np.r_[0.05, np.linspace(-0.1, 0.1, len(made.ODD))], whole.skeleton.neutral_q()
+    body = shapes.make(p)
+    factors = dict(zip(shapes.names, np.exp(p[1:])))
+    real = human(feet="universal", height=1.92 * np.exp(p[0]), proportions=factors).skeleton
+    apart = [np.diff(bone_poses(s, q)[:, :3, 3], axis=0) for s in (body.skeleton, real)]
+    assert np.allclose(*apart, atol=1e-12)
+    slopes, _ = shapes.slopes(body, bone_poses(body.skeleton, q))
+    for k in range(len(p)):
+        step = 1e-6 * np.eye(len(p))[k]
+        ends = [bone_poses(shapes.make(p + sign * step).skeleton, q)[:, :3, 3] for sign in (1.0, -1.0)]
+        assert np.allclose((ends[0] - ends[1]) / 2e-6, slopes[:, :, k], atol=1e-7)
+
+
+def test_segments_without_markers_keep_our_proportions_and_are_named(odd):
+    _, _, trial = odd
+    kept = ("ASI", "PSI", "KNE", "KNM", "ANK", "ANM", "HEE", "TOE")
+    lower = replace(trial, markers={n: x for n, x in trial.markers.items() if n[1:] in kept})
+    found = analyse(lower, TrackSettings(mass=74.0, muscles="none"))
+    assert set(found.subject.unseen) == {"trunk", "shoulders", "upper arm", "forearm"}
+    assert found.body.scale * found.subject.factors["thigh"] == pytest.approx(1.1 * 1.78 / 1.92, rel=0.01)
+    assert any("keep our proportions: trunk, shoulders" in r for r in found.remarks)
+
+
+def test_no_segment_follows_a_marker_of_another_name(odd):
+    body, _, trial = odd
+    swapped = {**trial.markers, "LKNE": trial.markers["LANK"], "LANK": trial.markers["LKNE"]}
+    found = analyse(replace(trial, markers=swapped), TrackSettings(mass=74.0, muscles="none"))
+    doubt = next(r for r in found.remarks if "far off any body" in r)
+    assert doubt.endswith(": LANK, LKNE")
+    for name in ("thigh", "shank"):
+        assert found.body.scale * found.subject.factors[name] == pytest.approx(body.scale * made.ODD[name], rel=0.02)
+
+
+def test_a_figure_with_joints_gives_its_own_lengths(walk):
+    theirs, ours = walk.subject.lengths["thigh"]
+    assert theirs == pytest.approx(ours, abs=1e-4)
+    assert walk.subject.factors["thigh"] > 1.0 > walk.subject.factors["shank"]
+    assert "trunk" in walk.subject.unseen

@@ -6,7 +6,9 @@ import numpy as np
 
 from vitruvian.systems.colours import BONE, SKIN, WATER
 from vitruvian.view import MemoryRecording
-from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Joint, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+
+REST = (float(np.cos(0.45)), 0.0, float(np.sin(0.45)), 0.0)  # the elbow's: bent by 0.9 rad
 
 
 def ball(radius: float, rings: int = 24, sides: int = 48) -> tuple[np.ndarray, np.ndarray]:
@@ -77,6 +79,11 @@ def demo(frames: int = 60, rate: float = 30.0) -> MemoryRecording:
     skin, skin_faces = ball(1.0, 30, 40)
     stage = Stage(
         bodies=bodies,
+        joints=(
+            Joint("base", "", words="the foot"),
+            Joint("upper", "base"),
+            Joint("lower", "upper", REST, "forearm, left"),
+        ),
         meshes=meshes,
         surfaces=(
             Surface("pool", water_faces, layer="water", colour=WATER, opacity=0.45),
@@ -91,6 +98,7 @@ def demo(frames: int = 60, rate: float = 30.0) -> MemoryRecording:
                 names=("front", "back", "left", "right"),
                 value="activation",
                 layer="muscles",
+                pulls=True,
             ),
             Lines("wire", np.array([0, 40]), np.array([0.008]), layer="wire", colour=(0.35, 0.37, 0.42)),
         ),
@@ -146,6 +154,6 @@ def _frame(t: float, water: np.ndarray, cushion: np.ndarray, skin: np.ndarray, s
             "cushion": SurfaceFrame(pad, values=5.0 * np.clip(pad[:, 2] / 0.4, 0, 1)),
             "sleeve": SurfaceFrame(sleeve),
         },
-        lines={"muscles": LinesFrame(np.array(muscles), active), "wire": LinesFrame(wire)},
+        lines={"muscles": LinesFrame(np.array(muscles), active, 100.0 * active), "wire": LinesFrame(wire)},
         points={"spray": drops},
     )

@@ -167,7 +167,10 @@ def test_click_on_a_muscle_says_what_it_is(viewer, look):
     assert "front" in facts
     assert "activation" in facts
     assert "length" in facts
+    assert "force\n50 N" in facts  # at t = 0
     page.wait_for_selector("#chosen-charts canvas")
+    titles = page.locator("#chosen-charts .chart-head").all_inner_texts()
+    assert titles == ["activation", "force [N]", "length [m]"]
     page.keyboard.press("Escape")
     assert not page.locator("#chosen").is_visible()
     # the middle of that muscle on the screen
@@ -186,6 +189,23 @@ def test_click_on_a_muscle_says_what_it_is(viewer, look):
     assert np.abs(alone - before).mean() > 1.0
     page.keyboard.press("a")
     assert np.abs(shot(page) - before).mean() < 0.1
+
+
+def test_a_bone_says_what_its_joint_has_turned(viewer, look):
+    page = look(viewer.url)
+    page.keyboard.press("End")
+    page.wait_for_selector("#scene[data-shown='59']")
+    page.keyboard.press("/")
+    page.keyboard.type("forearm")  # by its name in words
+    page.locator("#found button", has_text="forearm, left (lower)").click()
+    facts = page.inner_text("#chosen-facts")
+    assert "joint to\nupper" in facts
+    elbow = np.degrees(0.5 * np.sin(3.0 * 59 / 30.0))  # beyond the rest's bend
+    assert f"about x, y, z\n0.0°, {elbow:.1f}°, 0.0°" in facts.replace("-0.0", "0.0")
+    page.wait_for_selector("#chosen-charts canvas")
+    assert page.locator("#chosen-charts .chart-head").first.inner_text() == "turn of the joint [deg]"
+    curve = page.evaluate("page.own[0].chart.curves[1].values")
+    assert np.allclose(curve, np.degrees(0.5 * np.sin(3.0 * np.arange(60) / 30.0)), atol=0.01)
 
 
 def test_forces_are_drawn_as_arrows(viewer, look):
@@ -344,5 +364,19 @@ def test_shared_page_plays_from_a_file_as_the_server_does(look, demo, viewer, tm
         one.evaluate("page.seek(37)")
         one.wait_for_selector("#scene[data-shown='37']")
     assert np.abs(shot(page) - shot(served)).mean() < 0.5
+    said = []
+    for one in (page, served):  # what is known of a muscle and of a joint, too
+        said.append([])
+        for name in ("front", "lower"):
+            one.fill("#find", name)
+            one.locator("#found button").first.click()
+            one.wait_for_selector("#chosen-charts canvas")
+            said[-1].append(one.inner_text("#chosen-facts"))
+            said[-1].append(one.evaluate("page.own.map(o => o.chart.curves.map(c => Array.from(c.values)))"))
+    assert said[0][::2] == said[1][::2]
+    for here, there in zip(
+        np.concatenate([np.ravel(x) for x in said[0][1]]), np.concatenate([np.ravel(x) for x in said[1][1]])
+    ):
+        assert np.isclose(here, there, rtol=2e-3, atol=1e-3)
     page.keyboard.press(" ")
     until(lambda: page.get_attribute("#scene", "data-shown") != "37")

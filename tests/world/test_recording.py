@@ -53,12 +53,14 @@ def test_every_frame_comes_back_as_it_was_shown(recorded):
                 assert np.array_equal(frame.surfaces[name].faces, surface.faces)
         assert np.array_equal(frame.lines["rope"].points, shown.lines["rope"].points.astype("f4"))
         assert np.array_equal(frame.lines["rope"].values, shown.lines["rope"].values.astype("f4"))
+        assert np.array_equal(frame.lines["rope"].force, shown.lines["rope"].force.astype("f4"))
         assert np.array_equal(frame.points["spray"], shown.points["spray"].astype("f4"))
 
 
 def test_the_stage_comes_back_as_it_was_declared(recorded):
     declared, stage = DoublePendulum().stage(), Recording.open(recorded).stage
     assert stage.bodies == declared.bodies
+    assert stage.joints == declared.joints
     assert stage.cameras == declared.cameras
     assert stage.points == declared.points
     assert stage.ground == declared.ground

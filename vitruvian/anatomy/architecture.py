@@ -21,6 +21,7 @@ from fnmatch import fnmatch
 import numpy as np
 
 from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.proportions import Stretch
 from vitruvian.anatomy.scaling import STATURE, Scale
 from vitruvian.anatomy.tables import read_csv
 from vitruvian.errors import InputError
@@ -80,10 +81,17 @@ def row_of(name: str, rows: Sequence[ArchitectureRow]) -> ArchitectureRow:
 
 
 def with_fibres(
-    skeleton: Skeleton, muscles: MuscleModel, areas: Mapping[str, float], default_q: Array, tendon: str, scale: Scale
+    skeleton: Skeleton,
+    muscles: MuscleModel,
+    areas: Mapping[str, float],
+    default_q: Array,
+    tendon: str,
+    scale: Scale,
+    grown: Array,
 ) -> MuscleModel:
     """The same lines with fibre and tendon ("elastic" or "rigid"); areas: of all lines of the tables by name, also of
-    those that this body lacks, by which they share a published force; default_q: the tables' pose (n_q,)."""
+    those that this body lacks, by which they share a published force; default_q: the tables' pose (n_q,);
+    grown: by how much paths are longer than with our proportions (n_muscles,)."""
     table = architecture()
     rows = [row_of(name, table) for name in muscles.names]
     path = {p: lengths(muscles, bone_poses(skeleton, posed(skeleton, default_q, p))) for p in {r.pose for r in rows}}
@@ -97,18 +105,20 @@ def with_fibres(
         if r.force:
             name = muscles.names[m]
             force = r.force * scale.mass / scale.length * areas[name] / together[r.muscles, name[-2:]]
-        wanted = scale.length * r.fibre_length or r.share * whole
+        wanted = scale.length * grown[m] * r.fibre_length or r.share * whole
         fibre = min(wanted, MOST * whole / float(np.cos(r.pennation)))
         passive = bool(getattr(muscles.elements[m], "passive", True))
         elements.append(FibreTendon.along(force, whole, fibre, r.pennation, tendon, passive=passive))
     return muscles.with_elements(elements)
 
 
-def with_digastric(body: Body, tendon: str, scale: Scale) -> Body:
+def with_digastric(body: Body, tendon: str, scale: Scale, stretch: Stretch) -> Body:
     """The body with the muscle without which its neck would be too weak in flexion, and which the documents lack."""
     points: dict[str, list[tuple[str, Array]]] = {}
     for r in read_csv("digastric.csv"):
         place = scale.length * 1e-3 * np.array([float(r[k]) for k in ("x_mm", "y_mm", "z_mm")])
+        if r["bone"] in stretch.bones:
+            place = stretch.place(r["bone"], place)
         points.setdefault(r["muscle_id"], []).append((r["bone"], place))
     table = architecture()
     for name, path in points.items():

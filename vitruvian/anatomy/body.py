@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,6 +17,8 @@ from vitruvian.skeleton import Skeleton, bone_poses
 
 Array = np.ndarray
 PARTS = ("torso", "neck", "left arm", "right arm", "left leg", "right leg")  # Lee 5.3.4, his groups by side
+STATURE = 1.92  # [m] of the tabulated body: skull joint at 1.795 m, and the vertex above it
+VERTEX = 0.125  # [m]
 REGIONS = ("trunk", "head_neck", "arm", "arm", "leg", "leg")  # the tables' word for each part
 
 # What people call the joints, for poses and motions; without a side a word means both.
@@ -46,7 +49,27 @@ class Body:
     mirror: dict[str, str]  # bone -> the bone on the other side; midline bones to themselves
     parameters: str = "corrected"
     scale: float = 1.0  # of lengths, against the tables
+    sizes: Mapping[str, Array] = field(default_factory=dict)  # bone -> (3, 3), where a segment has a factor of its own
+    proportions: Mapping[str, float] = field(default_factory=dict)  # segment -> that factor
     notes: tuple[str, ...] = field(default=())  # corrections applied, one line each
+
+    def size(self, bone: str) -> Array:
+        """How the tables' places on a bone are stretched in this body, symmetric, (3, 3)."""
+        own = self.sizes.get(bone)
+        return self.scale * np.eye(3) if own is None else own
+
+    def breadth(self, bone: str) -> float:
+        """Across a bone, against the tables."""
+        own = self.sizes.get(bone)
+        return self.scale if own is None else float(np.linalg.eigvalsh(own)[1])
+
+    @cached_property
+    def stature(self) -> float:
+        """From soles to vertex, upright [m]."""
+        if "Sku" not in self.mirror or not self.proportions:
+            return STATURE * self.scale
+        skull = bone_poses(self.skeleton, self.default_q)[self.skeleton.index("Sku"), 2, 3]
+        return float(skull + VERTEX * self.scale)
 
     @property
     def n_bones(self) -> int:

@@ -29,11 +29,13 @@ def contact_shapes(body: Body) -> tuple[RoundCone, ...]:
     """The rounded cones of all segments that this body has, in the frames of their bones."""
     shapes = []
     for row in read_csv("contact_shapes.csv"):
-        ax, ay, az, bx, by, bz, ra, rb = (1e-3 * body.scale * float(row[c]) for c in COLUMNS)
+        ax, ay, az, bx, by, bz, ra, rb = (1e-3 * float(row[c]) for c in COLUMNS)
         for bone in (row["bone"], row["bone"] + "_l", row["bone"] + "_r"):
             if bone in body.skeleton.names:
                 flip = -1.0 if bone.endswith("_r") else 1.0
-                shapes.append(RoundCone(bone, (flip * ax, ay, az), (flip * bx, by, bz), (ra, rb)))
+                size, across = body.size(bone), body.breadth(bone)
+                a, b = (tuple(size @ (flip * x, y, z)) for x, y, z in ((ax, ay, az), (bx, by, bz)))
+                shapes.append(RoundCone(bone, a, b, (across * ra, across * rb)))
     return tuple(shapes)
 
 

@@ -8,7 +8,7 @@ shoulder is a spline.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from vitruvian.anatomy.ball_ribs import ball_ribs
 from vitruvian.anatomy.body import PARTS, Body
 from vitruvian.anatomy.fingers import add_fingers
 from vitruvian.anatomy.neck import thesis_neck
+from vitruvian.anatomy.proportions import Stretch, checked, stretched
 from vitruvian.anatomy.riding import patellas, scapulas
 from vitruvian.anatomy.scaling import Scale, scaled
 from vitruvian.anatomy.spine_sections import spine_sections
@@ -57,6 +58,7 @@ def human(
     spine: str = "vertebrae",
     height: float | None = None,
     mass: float | None = None,
+    proportions: Mapping[str, float] | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Body:
     """The whole body. parameters: "corrected" or "printed"; feet "universal" gives 165 DOF instead of 163; shoulder and
@@ -64,11 +66,13 @@ def human(
     (the printed parameters have these alone); shoulder "rhythm" turns the scapula's attachments with the arm, as is
     usual for wrapped paths, "fixed" does not; muscles "documents": Lee's, all of the line is fibre; "rigid" or
     "elastic": fibre, pennation and such a tendon; ribs "ball" make a cage that breathes (`ball_ribs`); spine "sections"
-    has eight joints (`spine_sections`); height [m] and mass [kg] scale it, one alone keeps its shape."""
+    has eight joints (`spine_sections`); height [m] and mass [kg] scale it, one alone keeps its shape; proportions: by
+    how much segments are longer than in our body of that height, {"thigh": 1.05} (`anatomy.proportions`)."""
     given = {"feet": feet, "shoulder": shoulder, "knee": knee, "pelvis": pelvis, "paths": paths, "muscles": muscles}
     given |= {"ribs": ribs, "spine": spine}
     options = {k: v for k, v in given.items() if v is not None}
-    return _build("human", parameters, options, Scale.of(height, mass), gravity, lambda b: True, lambda b: True)
+    scale = Scale.of(height, mass)
+    return _build("human", parameters, options, scale, gravity, lambda b: True, lambda b: True, checked(proportions))
 
 
 def upper_body(parameters: str = "corrected", **options: object) -> Body:
@@ -120,11 +124,21 @@ Choice = Callable[[BoneRow], bool]
 def _part(name: str, parameters: str, options: dict, keep: Choice, move: Choice) -> Body:
     gravity = options.pop("gravity", (0.0, 0.0, -9.81))
     scale = Scale.of(options.pop("height", None), options.pop("mass", None))
+    factors = checked(options.pop("proportions", None))
     merged = {"feet": "hinge", "knee": "hinge", "pelvis": "fixed", "muscles": "documents"} | options
-    return _build(name, parameters, merged, scale, gravity, keep, move)
+    return _build(name, parameters, merged, scale, gravity, keep, move, factors)
 
 
-def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tuple, keep: Choice, move: Choice) -> Body:
+def _build(
+    name: str,
+    parameters: str,
+    options: dict,
+    scale: Scale,
+    gravity: tuple,
+    keep: Choice,
+    move: Choice,
+    factors: dict[str, float],
+) -> Body:
     for key, value in options.items():
         if key not in CHOICES:
             raise unknown_name("option", key, CHOICES)
@@ -136,6 +150,10 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
     tables = ball_ribs(tables) if options.get("ribs") == "ball" else tables
     tables = scaled(spine_sections(tables) if options.get("spine") == "sections" else tables, scale)
     spline = options["shoulder"] == "spline"
+    if factors and (spline or options["knee"] == "spline"):
+        raise InputError("proportions go with hinged knees and without the spline shoulder")
+    stretch = Stretch.of(tables.bones, factors)
+    tables = stretched(tables, stretch, weighed=scale.weighed)
     apart = tables.bones
     if not spline:
         tables = _merge_scapulas(tables)
@@ -171,7 +189,7 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
                 0.0,
             )
     skeleton = builder.build()
-    riding = patellas(kept, scale.length) if options["paths"] == "wrapped" else []
+    riding = patellas(kept, scale.length, stretch) if options["paths"] == "wrapped" else []
     riding += scapulas(kept) if options["shoulder"] == "rhythm" else []
     muscles = _muscles(tables, skeleton, kept, apart, options["shoulder"], riding)
     bones = {**kept, **fingers}
@@ -187,13 +205,19 @@ def _build(name: str, parameters: str, options: dict, scale: Scale, gravity: tup
         mirror={b: (b[:-1] + ("r" if b[-1] == "l" else "l")) if b[-2:] in ("_l", "_r") else b for b in order},
         parameters=parameters,
         scale=scale.length,
+        sizes={b: scale.length * B for b, B in stretch.matrix.items() if b in kept},
+        proportions=factors,
         notes=tuple(f"{c.row} {c.field}: {c.reason}" for c in tables.corrections),
     )
     if options["muscles"] == "documents":
         return body
+    grown = np.ones(body.muscles.n_muscles)
+    if factors:
+        plain = _build(name, parameters, options | {"muscles": "documents"}, scale, gravity, keep, move, {})
+        grown = body.muscles.rest_length / plain.muscles.rest_length
     areas = {name: m.strength * m.pcsa for name, m in tables.muscles.items()}
-    fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale)
-    return with_digastric(replace(body, muscles=fibres), options["muscles"], scale)
+    fibres = with_fibres(skeleton, body.muscles, areas, body.default_q, options["muscles"], scale, grown)
+    return with_digastric(replace(body, muscles=fibres), options["muscles"], scale, stretch)
 
 
 def _muscles(

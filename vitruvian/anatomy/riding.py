@@ -21,6 +21,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from vitruvian.anatomy.proportions import Stretch
 from vitruvian.anatomy.tables import MM, BoneRow, read_csv
 from vitruvian.muscle import Carrier
 from vitruvian.muscle.wrapping import RISE, TURN
@@ -33,8 +34,8 @@ UPWARD = np.radians(
 )  # φ_max: turn of the scapula from the hanging to the raised arm, less what the clavicle brings
 
 
-def patellas(bones: Mapping[str, BoneRow], scale: float) -> list[Carrier]:
-    """The patella of every knee among `bones`; scale: of lengths against the tables."""
+def patellas(bones: Mapping[str, BoneRow], scale: float, stretch: Stretch) -> list[Carrier]:
+    """The patella of every knee among `bones`; scale: of lengths against the tables; stretch: of proportions."""
     rows = read_csv("patella.csv")
     at = np.radians([float(r["knee_deg"]) for r in rows])
     place = np.array([[float(r[f"base_{c}_mm"]) for c in "xyz"] for r in rows]) * MM * scale
@@ -43,7 +44,9 @@ def patellas(bones: Mapping[str, BoneRow], scale: float) -> list[Carrier]:
         if f"Tfp_{side}" not in bones or f"Fe_{side}" not in bones:
             continue
         axis = tuple(bones[f"Tfp_{side}"].axes[0])
-        moved, turn = place * (flip, 1.0, 1.0), PATELLA_TURN * at
+        knee, hip = f"Tfp_{side}", f"Fe_{side}"  # a longer femur takes the groove with it
+        down = (bones[knee].joint - bones[hip].joint) - (stretch.bones[knee].joint - stretch.bones[hip].joint)
+        moved, turn = place * (flip, 1.0, 1.0) + down, PATELLA_TURN * at
         out.append(
             Carrier(f"Pat_{side}", f"Fe_{side}", f"Tfp_{side}", TURN, axis, (0.0, 0.0, 0.0), axis, at, moved, turn)
         )

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vitruvian.anatomy.body import Body
+from vitruvian.anatomy.body import STATURE, Body
 from vitruvian.anatomy.tables import Tables
 from vitruvian.errors import InputError
 
-STATURE = 1.92  # [m] of the tabulated body: skull joint at 1.795 m, and the vertex about 0.125 m above it
 MASS = 86.605  # [kg], sum of the table
 
 
@@ -26,6 +25,7 @@ class Scale:
 
     length: float = 1.0
     mass: float = 1.0
+    weighed: bool = False  # whether the mass was given
 
     @classmethod
     def of(cls, height: float | None, mass: float | None) -> Scale:
@@ -39,9 +39,9 @@ class Scale:
             return cls()
         if height is None:
             m = mass / MASS  # type: ignore[operator]
-            return cls(m ** (1.0 / 3.0), m)
+            return cls(m ** (1.0 / 3.0), m, True)
         s = height / STATURE
-        return cls(s, s**3 if mass is None else mass / MASS)
+        return cls(s, s**3) if mass is None else cls(s, mass / MASS, True)
 
     @property
     def torque(self) -> float:
@@ -54,7 +54,7 @@ class Scale:
 
 def scaled(tables: Tables, scale: Scale) -> Tables:
     """The tables of a body of another size."""
-    if scale == Scale():
+    if scale.length == 1.0 and scale.mass == 1.0:
         return tables
     s, m, k = scale.length, scale.mass, scale.torque
     bones = {

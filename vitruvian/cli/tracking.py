@@ -38,6 +38,9 @@ def track(
     muscles: Annotated[
         str, typer.Option(help="Force law: rigid or elastic tendons, documents; none stops after the joint moments.")
     ] = "rigid",
+    proportions: Annotated[
+        str, typer.Option(help="measured: each segment has its own length; ours: one scale for the whole body.")
+    ] = "measured",
     forward: Annotated[bool, typer.Option("--forward", help="Let the muscles follow the motion, too.")] = False,
     out: Annotated[
         Path | None,
@@ -69,6 +72,7 @@ def track(
             without_plates=without_plate or (),
             cycle=cycle,
             muscles=muscles,
+            proportions=proportions,
             forward=forward,
             out=out,
             progress=progress,

@@ -57,7 +57,9 @@ class BreathDrive:
 
     elements: Array  # activation of diaphragm and wall, 0 to 1, shape (n_elements,)
     glottis: float = 1.0  # how far it is open, 0 to 1
-    bend: Array = field(default_factory=lambda: np.zeros(2))  # spine forward, clavicles up, from rest [rad]
+    bend: Array = field(
+        default_factory=lambda: np.zeros(3)
+    )  # spine forward, clavicles up, head forward, from rest [rad]
 
     def __post_init__(self) -> None:
         self.elements = np.asarray(self.elements, float)

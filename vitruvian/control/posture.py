@@ -2,8 +2,9 @@
 
     tau = rest - k (q - q_wanted) - d q',   rest: balances weight, ligaments, cage and cavities in the rest pose
 
-Ribs, sternum and cartilages get `rest` alone, which is the outward recoil of a cage that balances the lungs. Spine and
-clavicles are servos; what is wanted of them may bend.
+Ribs, sternum and cartilages get `rest` alone, which is the outward recoil of a cage that balances the lungs. Spine,
+neck and clavicles are servos; what is wanted of them may bend. The neck is soft enough for the head to nod when the
+trunk shakes: by itself it swings at 2 Hz, as people's heads do (Viviani and Berthoz 1975).
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from vitruvian.skeleton import difference
 
 Array = np.ndarray
 SPINE = tuple([f"L{k}" for k in range(1, 6)] + [f"T{k}" for k in range(1, 13)])
+NECK = (*(f"C{k}" for k in range(7, 0, -1)), "Sku")
 CLAVICLES = ("Cla_l", "Cla_r")
 SPINE_STIFFNESS, SPINE_DAMPING = 4000.0, 80.0  # [N m/rad], [N m s/rad] of each joint
+NECK_STIFFNESS, NECK_DAMPING = 150.0, 10.0
 CLAVICLE_STIFFNESS, CLAVICLE_DAMPING = 300.0, 10.0
 CAGE = (*(f"Rb{k}" for k in range(1, 11)), "Ste", *(f"Cc{k}" for k in range(2, 7)))
 
 
 def trunk_coordinates(body: Body) -> Array:
-    """Joint coordinates of spine, cage and clavicles, bool, (n_v,)."""
+    """Joint coordinates of spine, neck, cage and clavicles, bool, (n_v,)."""
     s, out = body.skeleton, np.zeros(body.skeleton.n_v, bool)
     for name in s.names:
-        if name in (*SPINE, *CLAVICLES) or name.removesuffix("_l").removesuffix("_r") in CAGE:
+        if name in (*SPINE, *NECK, *CLAVICLES) or name.removesuffix("_l").removesuffix("_r") in CAGE:
             out[s.v_slice(name)] = True
     return out
 
@@ -44,24 +47,30 @@ class Posture:
     damping: Array  # (n_v,)
     flexion: Array  # coordinates that bend the spine forward, their shares, (n_v,)
     lift: Array  # coordinates that raise the clavicles, (n_v,)
+    nod: Array  # coordinates that bend the head forward, their shares, (n_v,)
 
     @classmethod
     def of(cls, body: Body, q: Array, rest: Array) -> Posture:
         s = body.skeleton
-        k, d, bend, lift = (np.zeros(s.n_v) for _ in range(4))
+        k, d, bend, lift, nod = (np.zeros(s.n_v) for _ in range(5))
         jointed = [name for name in SPINE if s.v_slice(name).stop > s.v_slice(name).start]
         for name in jointed:
             at = s.v_slice(name)
             k[at], d[at] = SPINE_STIFFNESS, SPINE_DAMPING
             own = sum(n[0] == name[0] for n in jointed)
             bend[at.start] = (0.7 if name[0] == "L" else 0.3) / own  # about x: + bends forward
+        for name in NECK:
+            at = s.v_slice(name)
+            k[at], d[at] = NECK_STIFFNESS, NECK_DAMPING
+            nod[at.start] = 1.0 / len(NECK)
         for name in CLAVICLES:
             at = s.v_slice(name)
             k[at], d[at] = CLAVICLE_STIFFNESS, CLAVICLE_DAMPING
             lift[at.start + 1] = -1.0  # about y: + lowers
-        return cls(body, q.copy(), rest, k, d, bend, lift)
+        return cls(body, q.copy(), rest, k, d, bend, lift, nod)
 
     def torques(self, q: Array, v: Array, bend: Array) -> JointTorques:
-        """At (q, v); bend: spine forward and clavicles up, from rest [rad], (2,)."""
-        off = difference(self.body.skeleton, self.q, q) - bend[0] * self.flexion - bend[1] * self.lift
+        """At (q, v); bend: spine forward, clavicles up, head forward, from rest [rad], (3,)."""
+        wanted = bend[0] * self.flexion + bend[1] * self.lift + bend[2] * self.nod
+        off = difference(self.body.skeleton, self.q, q) - wanted
         return JointTorques(self.rest - self.stiffness * off - self.damping * v, self.stiffness, self.damping)

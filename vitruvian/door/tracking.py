@@ -55,6 +55,7 @@ def track(
     without_plates: Sequence[str] = (),
     cycle: bool | None = None,
     muscles: str = "rigid",
+    proportions: str = "measured",
     forward: bool = False,
     out: str | Path | None = None,
     progress: Callable[[float, float], None] | None = None,
@@ -65,7 +66,8 @@ def track(
     not given, mass goes with its cube. up: the file's axis that points up. rate [1/s] of the analysis, cutoff [Hz] of
     its filter, gap [s] of markers that is filled. markers: names in the file -> sites of `measured.marker_sites()`.
     without, without_plates: what is left out. cycle: whether the motion repeats itself (None looks, for files with
-    joints). muscles: the force law, rigid, elastic or documents, or none to stop after joint moments. forward: muscles
+    joints). muscles: the force law, rigid, elastic or documents, or none to stop after joint moments. proportions:
+    measured gives every segment its own length, ours scales the whole body by one number. forward: muscles
     follow the motion, too. out: a new folder.
     """
     begun = perf_counter()
@@ -73,6 +75,7 @@ def track(
     settings = TrackSettings(
         height=height, mass=mass, rate=rate, cutoff=cutoff, gap=gap, mapping=dict(markers or {}),
         without=tuple(without), without_plates=tuple(without_plates), cycle=cycle, muscles=muscles,
+        proportions=proportions,
     )  # fmt: skip
     trial = file if isinstance(file, Trial) else read_trial(file, forces=forces, up=up, height=height)
     tell = progress or (lambda done, total: None)

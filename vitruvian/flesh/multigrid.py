@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from vitruvian.flesh.elements import Coarser
+from vitruvian.flesh.model import FleshModel
 from vitruvian.flesh.pattern import Pattern
 
 SWEEPS = 8  # on the coarsest level
@@ -25,10 +26,11 @@ DEGREE = 2  # of the smoother's polynomial
 RANGE = 4.0  # the smoother damps eigenvalues of D⁻¹A from the largest down to the largest over this
 POWER, SAFETY = 8, 1.1  # iterations for the largest eigenvalue, and what they may miss of it
 CHUNK = 128  # rows per task
-# Work of one solve to a tenth after one assembly, in products of matrix and vector, as timed on blocks of 8³ to 24³
-# cells, bars of 6×6×30 and 10×10×60 and slabs of 24×24×4 and 40×40×4 cells
-PLAIN, PER_ELEMENT = 0.82, 3.0  # of an iteration with diagonal blocks, and how many it takes per element of reach
-SETUP, CYCLES, CYCLE = 22.0, 5.0, 7.0  # of coarser matrices; V-cycles that it takes, and the work of each
+# Work between two assemblies, in products of matrix and vector. As timed in whole balances and time steps: blocks of
+# 8³ to 20³ cells, bars of 6×6×12 to 6×6×30, steps of 1 to 30 ms, the whole body at 20 and 10 mm
+SOLVES = 3.0  # linear solves to a tenth for which one matrix lasts
+PLAIN, PER_ELEMENT = 0.82, 2.7  # of an iteration with diagonal blocks, and how many a solve takes per element of reach
+SETUP, CYCLES, CYCLE = 22.0, 2.6, 7.0  # of coarser matrices; V-cycles that a solve takes, and the work of each
 
 
 @dataclass
@@ -48,14 +50,14 @@ class Level:
         self.solution, self.right, self.rest, self.direction = (np.zeros((n, 3), np.float32) for _ in range(4))
 
 
-def multigrid_pays(pattern: Pattern, held: np.ndarray) -> bool:
-    """Whether a solve by multigrid is estimated to be less work than one with diagonal blocks; held: nodes (n,).
+def multigrid_pays(elements: float) -> bool:
+    """Whether multigrid is estimated to be less work than diagonal blocks where loads travel so many elements.
 
-    Work is counted in products of the matrix with a vector. Diagonal blocks carry a load one element farther with each
-    iteration: their number grows with the elements that lie between the tissue and what holds it (`reach`), that of
-    V-cycles does not.
+    Diagonal blocks carry a load one element farther with each iteration, so their number grows with the elements that
+    lie between the tissue and what holds it (`reach`), or with those that a wave crosses in a time step (`crossed`) if
+    they are fewer; that of V-cycles does not.
     """
-    return PLAIN * PER_ELEMENT * reach(pattern, held) > SETUP + CYCLES * CYCLE
+    return SOLVES * PLAIN * PER_ELEMENT * elements > SETUP + SOLVES * CYCLES * CYCLE
 
 
 def reach(pattern: Pattern, held: np.ndarray) -> int:
@@ -66,6 +68,13 @@ def reach(pattern: Pattern, held: np.ndarray) -> int:
     steps = dijkstra(graph, indices=np.flatnonzero(near), unweighted=True, min_only=True)
     far = int(steps[np.isfinite(steps)].max())
     return far if held.any() else (far + 1) // 2
+
+
+def crossed(model: FleshModel) -> float:
+    """Elements that a pressure wave crosses in a second: √(M/ρ)/h, M = γ + 4/3 μ, as the matrix has it."""
+    elements, elastic = model.elements, model.elasticity
+    stiff = (elastic.penalty + 4.0 / 3.0 * elastic.shear) * elements.volume / elements.size**2
+    return float(np.sqrt(np.sum(stiff) / np.sum(model.node_mass)))
 
 
 class Multigrid:

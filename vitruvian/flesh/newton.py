@@ -17,7 +17,7 @@ import numpy as np
 from vitruvian.errors import Diverged
 from vitruvian.flesh.krylov import conjugate_gradients, inverse_diagonal, multigrid_gradients, multiply
 from vitruvian.flesh.model import FleshModel
-from vitruvian.flesh.multigrid import Multigrid, multigrid_pays
+from vitruvian.flesh.multigrid import Multigrid, crossed, multigrid_pays, reach
 from vitruvian.flesh.pairs import couple, no_pairs
 from vitruvian.flesh.potential import Evaluation, Potential, norm
 from vitruvian.flesh.settings import Settings, SolveReport
@@ -44,13 +44,9 @@ class Newton:
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
-        wanted = multigrid_pays(pattern, _holding(model)) if settings.multigrid is None else settings.multigrid
-        coarser = model.elements.coarser() if wanted else ()
-        self.multigrid = (
-            Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, model.fixed)
-            if coarser or settings.multigrid
-            else None
-        )
+        self.reach, self.crossed = reach(pattern, _holding(model)), crossed(model)
+        self.levels: Multigrid | None = None  # built when first wanted
+        self.multigrid = self._preconditioner(np.inf)
         self.step = np.zeros((n, 3))
         self.pairs = no_pairs()
 
@@ -60,9 +56,21 @@ class Newton:
         if precise not in self.buffers:
             self.buffers[precise] = np.zeros(self.data.shape, precise)
         self.data = self.buffers[precise]
+        self.multigrid = self._preconditioner(np.inf if potential.motion is None else potential.motion.dt)
         report = self._descend(potential, x, pressure, careful)
         report.folded = self.model.elements.folded(x)
         return report
+
+    def _preconditioner(self, dt: float) -> Multigrid | None:
+        """Multigrid, or None for diagonal blocks: what is asked for, else what is less work in a step of `dt` [s]."""
+        wanted = self.settings.multigrid
+        if wanted is None:
+            wanted = multigrid_pays(min(self.reach, self.crossed * dt))
+        if wanted and self.levels is None:
+            pattern, coarser = self.model.pattern, self.model.elements.coarser()
+            if coarser or self.settings.multigrid:
+                self.levels = Multigrid(coarser, pattern.start, pattern.column, pattern.diagonal, self.model.fixed)
+        return self.levels if wanted else None
 
     def _light(self, potential: Potential) -> bool:
         """Whether the inertia of a body that nothing holds would be lost in a matrix of float32."""

@@ -189,7 +189,8 @@ class FleshSolver:
         """From the middle of a step to its end.
 
         Where nothing is held, the force and moment that the solve left unbalanced are given back as a rigid motion, so
-        that momentum is kept however roughly Newton's method was ended.
+        that momentum is kept however roughly Newton's method was ended. The centre moves on by its mean velocity with
+        that: else a body that falls would begin to turn.
         """
         middle, mean = state.x.copy(), state.v.copy()
         state.x[:] = 2.0 * middle - begin.x
@@ -197,14 +198,16 @@ class FleshSolver:
         if self.model.fixed.any():
             return
         assert potential.motion is not None
-        left = 2.0 * potential.motion.dt * potential.evaluate(middle, state.pressure).force
-        state.v += rigid_velocity(self.model.node_mass, state.x, left.sum(axis=0), np.cross(middle, left).sum(axis=0))
+        mass, half = self.model.node_mass, potential.motion.dt
+        left = 2.0 * half * potential.evaluate(middle, state.pressure).force
+        given = left.sum(axis=0)
+        arm = middle - mass @ middle / mass.sum()
+        state.x += half * given / mass.sum()
+        state.v += rigid_velocity(mass, state.x, given, np.cross(arm, left).sum(axis=0))
 
 
 def rigid_velocity(mass: np.ndarray, x: np.ndarray, momentum: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """Velocities [m/s] of a rigid body of masses at x that has this momentum [N s] and angular momentum [N m s]."""
-    centre = mass @ x / mass.sum()
-    arm = x - centre
+    """Velocities [m/s] of a rigid body of masses at x of this momentum [N s] and this spin about its centre [N m s]."""
+    arm = x - mass @ x / mass.sum()
     inertia = np.einsum("n,nk,nk->", mass, arm, arm) * np.eye(3) - np.einsum("n,ni,nj->ij", mass, arm, arm)
-    turn = np.linalg.lstsq(inertia, spin - np.cross(centre, momentum), rcond=None)[0]
-    return momentum / mass.sum() + np.cross(turn, arm)
+    return momentum / mass.sum() + np.cross(np.linalg.lstsq(inertia, spin, rcond=None)[0], arm)

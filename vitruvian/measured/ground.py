@@ -76,7 +76,7 @@ class GroundForce:
 
 def sole_points(body: Body, foot: str) -> Array:
     """Points under a foot in its frame [m], (n, 3)."""
-    return body.scale * SOLE * (-1.0 if foot.endswith("_r") else 1.0, 1.0, 1.0)
+    return np.asarray(SOLE * (-1.0 if foot.endswith("_r") else 1.0, 1.0, 1.0) @ body.size(foot))
 
 
 def sole_motion(body: Body, course: Course) -> tuple[Array, Array]:

@@ -134,6 +134,12 @@ class PoseFitter:
             angle[f] = np.arccos(trace)
         return distance, angle
 
+    def equations(self, goals: Goals, f: int, q: Array) -> tuple[float, Array, Array]:
+        """Cost of frame f at q, its Gauss-Newton matrix (n, n) and right side (n,) on the coordinates `free`."""
+        cost = self._equations(goals, f, q)
+        lower = np.tril(self._H)
+        return cost, lower + np.tril(lower, -1).T, self._g.copy()
+
     def _equations(self, goals: Goals, f: int, q: Array) -> float:
         s = self.body.skeleton
         poses, twists = world_twists(s, q)

@@ -85,7 +85,7 @@ def site_places(body: Body, sites: Iterable[str]) -> tuple[Array, Array]:
     table = marker_sites()
     chosen = [table[name] for name in sites]
     bones = np.array([body.skeleton.index(site.bone) for site in chosen], dtype=np.int64)
-    return bones, body.scale * np.array([site.local for site in chosen]).reshape(-1, 3)
+    return bones, np.array([body.size(site.bone) @ site.local for site in chosen]).reshape(-1, 3)
 
 
 def _other_side(site: MarkerSite) -> MarkerSite | None:

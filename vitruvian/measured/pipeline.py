@@ -17,6 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from vitruvian.anatomy import Body, human
+from vitruvian.anatomy.proportions import SEGMENTS
 from vitruvian.anatomy.scaling import STATURE
 from vitruvian.control import Relaxer
 from vitruvian.errors import InputError, unknown_name
@@ -31,14 +32,26 @@ from vitruvian.measured.ground import (
 )
 from vitruvian.measured.kinematics import Fit, Goals, PoseFitter
 from vitruvian.measured.literature import Peak, activity_of, peaks
+from vitruvian.measured.proportions import Proportions
 from vitruvian.measured.smooth import SMALL_MISSING, Course, closed_on_itself, smoothed
-from vitruvian.measured.subject import Subject, found_size, placed, segment_lengths, start_pose, trial_goals
+from vitruvian.measured.subject import (
+    Subject,
+    found_shape,
+    found_size,
+    placed,
+    segment_lengths,
+    start_pose,
+    trial_goals,
+)
 from vitruvian.measured.trial import LONGEST_GAP, Trial, filled, thinned
 from vitruvian.skeleton import bone_poses, centre_of_mass
 
 Array = np.ndarray
 Progress = Callable[[float, float], None]
 LAWS = ("rigid", "elastic", "documents", "none")
+PROPORTIONS = ("measured", "ours")
+ODD = 1.2  # factor of a segment, or its inverse, that is told with a doubt
+OTHER_HEIGHT = 0.02  # of the given height, by which segments may add up to another one
 MOST_RATE = 10_000.0  # [1/s]
 FAR_OFF = 0.1  # [m] of a marker or joint from our body that is named with its time
 LYING = 0.2  # [heights] that the skull is above the pelvis in nobody who stands, bent or not
@@ -61,6 +74,7 @@ class Settings:
     cycle: bool | None = None  # whether the motion closes on itself; None looks
     muscles: str = "rigid"  # force law of the muscles (`human`), or none: stop after the joint moments
     feet: str = "universal"  # joints of the ankles (`human`)
+    proportions: str = "measured"  # of the segments; "ours" scales the whole body by one number
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +102,8 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     s, begun = settings or Settings(), perf_counter()
     if s.muscles not in LAWS:
         raise unknown_name("muscles", s.muscles, LAWS)
+    if s.proportions not in PROPORTIONS:
+        raise unknown_name("proportions", s.proportions, PROPORTIONS)
     if not 0.0 < s.rate <= MOST_RATE or not 0.0 <= s.cutoff < MOST_RATE:
         raise InputError(
             f"rate must lie above 0 and not above {MOST_RATE:g}, cut-off not below 0, got {s.rate:g} and {s.cutoff:g}"
@@ -100,14 +116,9 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     goals, unknown = trial_goals(trial, body, s.mapping)
     if unknown:
         remarks.append(f"markers that are not known and not used: {', '.join(unknown)}")
-    if s.height is None:
-        scale = found_size(fitter, goals)[0]
-        remarks.append(f"height {scale * STATURE:.3f} m found from the measured places")
-    else:
-        scale = s.height / STATURE
-    if s.mass is None:
-        remarks.append("mass by the cube of the height, since none was given")
-    body = human(**options, height=scale * STATURE, mass=s.mass)  # type: ignore[arg-type]
+    shape = _shape(trial, fitter, goals, s)
+    body = human(**options, height=shape.size * STATURE, mass=s.mass, proportions=shape.factors)  # type: ignore[arg-type]
+    remarks += _told_shape(shape, body, s)
     fitter = PoseFitter(body)
     goals, _ = trial_goals(trial, body, s.mapping)
     goals = placed(fitter, goals, start_pose(fitter, goals))
@@ -145,14 +156,48 @@ def analyse(trial: Trial, settings: Settings | None = None, progress: Progress |
     speed = _speed(body, course)
     metrics = _metrics(body, goals, fit, ground, forces, course, muscles=s.muscles != "none")
     metrics["speed_m_per_s"] = speed
+    metrics |= {f"{name.replace(' ', '_')}_factor": factor for name, factor in shape.factors.items()}
     remarks += _doubts(trial, body, goals, fit, metrics)
     metrics["analysis_seconds"] = perf_counter() - begun
     tell(1.0, 1.0)
-    subject = Subject(scale, goals.names, unknown, segment_lengths(trial, goals, body, fit.q))
+    lengths = segment_lengths(trial, goals, body, fit.q)
+    subject = Subject(shape.size, shape.factors, shape.unseen, goals.names, unknown, lengths)
     published = peaks(curves, body.skeleton.mass, activity_of(speed), muscles=s.muscles != "none")
     return Tracked(
         trial, s, body, subject, goals, fit, course, ground, forces, curves, published, remarks, metrics, float(lift)
     )
+
+
+def _shape(trial: Trial, fitter: PoseFitter, goals: Goals, s: Settings) -> Proportions:
+    size = None if s.height is None else s.height / STATURE
+    if s.proportions == "measured":
+        return found_shape(trial, fitter.body, goals, size, s.mapping)
+    return Proportions(found_size(fitter, goals)[0] if size is None else size, {}, tuple(SEGMENTS))
+
+
+def _told_shape(shape: Proportions, body: Body, s: Settings) -> list[str]:
+    out = []
+    if s.height is None:
+        out.append(f"height {body.stature:.3f} m found from the measured places")
+    elif abs(body.stature - s.height) > OTHER_HEIGHT * s.height:
+        out.append(
+            f"its segments add up to a height of {body.stature:.3f} m, not to the {s.height:.3f} m that are given"
+        )
+    if shape.factors:
+        told = ", ".join(f"{name} {factor:.3f}" for name, factor in shape.factors.items())
+        out.append(f"lengths of segments against our body {shape.size * STATURE:.3f} m tall: {told}")
+        odd = [name for name, factor in shape.factors.items() if not 1.0 / ODD < factor < ODD]
+        if odd:
+            out.append(f"few people have such segments: {', '.join(odd)}; is a marker elsewhere than its name says?")
+    if shape.doubted:
+        out.append(f"no segment's length follows markers that are far off any body: {', '.join(shape.doubted)}")
+    if s.proportions == "ours":
+        out.append("one scale for the whole body")
+    elif shape.unseen:
+        out.append(f"segments that nothing measures and that keep our proportions: {', '.join(shape.unseen)}")
+    if s.mass is None:
+        out.append("mass by the size of the body, since none was given")
+    return out
 
 
 def _without(trial: Trial, s: Settings) -> Trial:
@@ -207,7 +252,7 @@ def _metrics(
         out["largest_reserve_nm"] = float(np.abs(forces.reserve).max())
         out["mean_activation"] = float(forces.activation.mean())
     return out | {
-        "height_m": body.scale * STATURE,
+        "height_m": body.stature,
         "mass_kg": body.skeleton.mass,
         "pelvis_force_rms_bw": float(np.sqrt(np.mean(left**2))) / weight,
         "pelvis_moment_rms_nm": float(np.sqrt(np.mean((forces.moment[:, :3] ** 2).sum(axis=1)))),

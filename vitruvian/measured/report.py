@@ -7,10 +7,13 @@ from html import escape
 
 import numpy as np
 
-from vitruvian.anatomy.body import JOINT_WORDS
+from vitruvian.anatomy import Body
+from vitruvian.anatomy.body import JOINT_WORDS, STATURE
+from vitruvian.anatomy.proportions import SEGMENTS
 from vitruvian.measured.charts import COLOURS, Chart, draw_svg
 from vitruvian.measured.literature import STANDING, Peak
 from vitruvian.measured.pipeline import Tracked
+from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
 GROUPS = 12  # muscles that are drawn
@@ -131,9 +134,37 @@ def _facts(found: Tracked) -> str:
     ]  # fmt: skip
     if "largest_reserve_nm" in m:
         rows.append(("largest reserve", f"{m['largest_reserve_nm']:.1f} N m"))
-    for name, (theirs, ours) in found.subject.lengths.items():
-        rows.append((f"{name}, measured / ours", f"{theirs:.3f} / {ours:.3f} m"))
-    return "<div><h2>Subject</h2>" + _table(("", ""), rows) + "</div>"
+    return "<div><h2>Subject</h2>" + _table(("", ""), rows) + _segments(found) + "</div>"
+
+
+def _segments(found: Tracked) -> str:
+    """Factors of the segments, and between what they were measured."""
+    s = found.subject
+    names = [*s.factors, *(n for n in s.lengths if n not in s.factors)]
+    rows = []
+    for name in names:
+        theirs, ours = s.lengths.get(name, (0.0, 0.0))
+        factor = f"{s.factors[name]:.3f}" if name in s.factors else "–"
+        between = (f"{theirs:.3f} m", f"{ours:.3f} m") if theirs else ("–", "–")
+        rows.append((name, factor, _joint_length(found.body, name), *between))
+    rows += [(name, "1, not measured", _joint_length(found.body, name), "–", "–") for name in s.unseen
+             if name not in s.lengths]  # fmt: skip
+    if not rows:
+        return ""
+    lead = (
+        f"<p class='lead'>Length of each segment against our body {s.scale * STATURE:.3f} m tall, from joint to joint, "
+        f"and between {'joints' if len(found.goals.turn_bone) else 'markers'} as measured and on the body.</p>"
+    )
+    return "<h2>Segments</h2>" + lead + _table(("segment", "factor", "joint to joint", "measured", "body"), rows)
+
+
+def _joint_length(body: Body, segment: str) -> str:
+    near, far = SEGMENTS[segment][1]
+    if not near:
+        return "–"
+    s = body.skeleton
+    joint = bone_poses(s, body.default_q)[:, :3, 3]
+    return f"{np.linalg.norm(joint[s.index(f'{far}_l')] - joint[s.index(f'{near}_l')]):.3f} m"
 
 
 def _residuals(found: Tracked) -> str:

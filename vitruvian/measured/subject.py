@@ -1,11 +1,11 @@
 """From a trial to goals for our body, and the body's size: markers or joints, pelvis first, scale by least squares.
 
-The body has one shape; its size is the one scale s that leaves the least of the measured places unexplained,
+The size of a body of our shape is the one scale s that leaves the least of the measured places unexplained,
 
     min over s of Σ over sample frames of min over q of |places / s - x(q)|²,
 
-found with the body at the tables' size (a figure scaled by 1/s is the same problem). Mass goes with s³ unless it is
-given. What the shape cannot meet stays in the residuals, and `lengths` says by how much each segment is off.
+found with the body at the tables' size (a figure scaled by 1/s is the same problem). The length of each segment
+follows: from markers together with the poses (`proportions`), from joints by their distances.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from vitruvian.anatomy.scaling import STATURE
 from vitruvian.errors import InputError
 from vitruvian.measured.kinematics import Goals, PoseFitter
 from vitruvian.measured.markers import marker_sites, needed, recognised, site_places
+from vitruvian.measured.proportions import Proportions, found_proportions, joint_proportions
 from vitruvian.measured.trial import Trial
 from vitruvian.skeleton import bone_poses
 from vitruvian.spatial import quaternion_from_rotation, rotation_between
@@ -41,7 +42,7 @@ SEGMENTS = {
     "forearm": ("Ul_?", "Ha_?"),
 }
 MARKED = {
-    "pelvis (width)": ("LASI", "RASI"),
+    "pelvis": ("LASI", "RASI"),
     "thigh": ("?GTR", "?KNE"),
     "shank": ("?KNE", "?ANK"),
     "foot": ("?HEE", "?TOE"),
@@ -56,6 +57,8 @@ class Subject:
     """Size of the person in a trial."""
 
     scale: float  # of lengths, against the tables
+    factors: Mapping[str, float]  # segment -> its length against our body of that height, where it was measured
+    unseen: tuple[str, ...]  # segments that keep our proportions
     used: tuple[str, ...]  # markers or joints that were used
     unknown: tuple[str, ...]  # markers that nothing is known about
     lengths: Mapping[str, tuple[float, float]]  # segment -> measured, ours [m]
@@ -134,6 +137,34 @@ def found_size(fitter: PoseFitter, goals: Goals) -> tuple[float, Array]:
             "lengths of the file in the unit that it says, and is the vertical axis right (--up)?"
         )
     return scale, _start(fitter, replace(goals, place=goals.place / scale), 0)
+
+
+def found_shape(trial: Trial, body: Body, goals: Goals, size: float | None, mapping: Mapping[str, str]) -> Proportions:
+    """Size and proportions of the subject; body: of the tables' size, goals: its; size: of lengths, None finds it."""
+    fitter = PoseFitter(body)
+    first = found_size(fitter, goals)[0] if size is None else size
+    if trial.segments is None:
+        return found_proportions(
+            body,
+            lambda b: trial_goals(trial, b, mapping)[0],
+            first,
+            lambda b: _start(PoseFitter(b), trial_goals(trial, b, mapping)[0], 0),
+            sized=size is not None,
+        )
+    poses = bone_poses(body.skeleton, body.default_q)[goals.point_bone, :3, 3]
+    at = {name: k for k, name in enumerate(goals.names[: len(goals.point_bone)])}
+    lengths = {}
+    for name, (near, far) in SEGMENTS.items():
+        pairs = [(at[near.replace("?", x)], at[far.replace("?", x)]) for x in "lr" if _both(at, near, far, x)]
+        if pairs:
+            theirs = [np.nanmedian(np.linalg.norm(goals.place[:, b] - goals.place[:, a], axis=1)) for a, b in pairs]
+            ours = [np.linalg.norm(poses[b] - poses[a]) for a, b in pairs]
+            lengths[name] = (float(np.mean(theirs)), first * float(np.mean(ours)))
+    return joint_proportions(lengths, first)
+
+
+def _both(at: Mapping[str, int], near: str, far: str, side: str) -> bool:
+    return near.replace("?", side) in at and far.replace("?", side) in at
 
 
 def placed(fitter: PoseFitter, goals: Goals, start: Array) -> Goals:

@@ -23,9 +23,9 @@ def shape_parameters(build: str = "muscular") -> dict[str, Parameter]:
     """The parameters of a scene that shows a body's skin, with its usual build."""
     return {
         "build": Parameter(build, "body shape", choices=tuple(BUILDS)),
-        "sex": Parameter("build", "of the body shape", choices=("build", "female", "male")),
-        "age": Parameter(0.0, "of the body shape, 15 to 90; 0: the build's", "years", low=0.0, high=90.0),
-        "weight": Parameter(-1.0, "from 0, thin, to 1, stout; -1: the build's", low=-1.0, high=1.0),
+        "sex": Parameter("build", "sex of the body shape", choices=("build", "female", "male")),
+        "age": Parameter(0.0, "age of the body shape, 15 to 90; 0: the build's", "years", low=0.0, high=90.0),
+        "weight": Parameter(-1.0, "build from 0, thin, to 1, stout; -1: the build's", low=-1.0, high=1.0),
     }
 
 

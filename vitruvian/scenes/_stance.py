@@ -78,7 +78,7 @@ def stance_measures(body: Body) -> list[Measure]:
             Signal("soles", "m", "middle of the left and the right sole", ("left x", "left y", "right x", "right y")),
             lambda now: _middles(soles(body, now.q)),
         ),
-        Measure(Signal("weight", "N", "of the body"), lambda now: weight),
+        Measure(Signal("weight", "N", "weight of the body"), lambda now: weight),
     ]
 
 

@@ -59,7 +59,7 @@ PARAMETERS: dict[str, Parameter] = {
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
     "flesh": Parameter("skinning", "how the skin follows the bones", choices=("skinning", "elements")),
-    "spacing": Parameter(0.03, "of the flesh's lattice", "m", low=0.008, high=0.05),
+    "spacing": Parameter(0.03, "spacing of the flesh's lattice", "m", low=0.008, high=0.05),
     **_swim_drive.PARAMETERS,
     "lungs": Parameter("full", "air in the lungs; swimmers keep them full", choices=tuple(LUNGS)),
     "breathing": replace(BREATHING, help="none, or a behaviour (deep), once in a stroke cycle, on top of `lungs`"),
@@ -67,8 +67,8 @@ PARAMETERS: dict[str, Parameter] = {
     "patches": Parameter("none", "limbs with refined water of 13 mm cells about them", choices=tuple(PATCHES)),
     "cell": Parameter(0.045, "edge of a water cell", "m", low=0.01, high=0.1),
     "steps": Parameter(2, "steps per frame of 1/48 s", low=1, high=64),
-    "triangles": Parameter(8000, "of the skin", low=1000, high=100000),
-    "speed": Parameter(START_SPEED, "at the start", "m/s", low=0.0, high=3.0),
+    "triangles": Parameter(8000, "triangles of the skin", low=1000, high=100000),
+    "speed": Parameter(START_SPEED, "speed at the start", "m/s", low=0.0, high=3.0),
 }  # fmt: skip
 QUALITIES: dict[str, dict[str, Any]] = {
     "draft": {"cell": 0.045, "steps": 2, "triangles": 8000, "spacing": 0.03},

@@ -22,7 +22,9 @@ from vitruvian.world import Parameter
 
 ACTUATIONS = ("muscles", "inverse-dynamics", "pd", "course")
 PARAMETERS = {
-    "actuation": Parameter("muscles", "what moves the joints; course: whatever it takes", choices=ACTUATIONS),
+    "actuation": Parameter(
+        "muscles", "how joints are driven; course: given angles, no force limit", choices=ACTUATIONS
+    ),
     "control": Parameter("cpg", "where wanted muscle lengths come from", choices=CONTROLS),
     "feedback": Parameter("balanced", "how lengths become activations", choices=FEEDBACK),
     "pilot": Parameter(True, "reflexes that keep heading and depth"),

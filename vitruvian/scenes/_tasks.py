@@ -45,7 +45,7 @@ KEPT = ("water", "lungs", "strength", "cell", "steps", "triangles")
 TASK_PARAMETERS: dict[str, Parameter] = {
     **{name: replace(PARAMETERS[name], default=COARSE.get(name, PARAMETERS[name].default)) for name in KEPT},
     "nodes": Parameter(COARSE["nodes"], "to a cell's edge, at which the water sees the body", low=1, high=8),
-    "actuation": Parameter("muscles", "what moves the joints", choices=ACTUATIONS),
+    "actuation": Parameter("muscles", "how joints are driven", choices=ACTUATIONS),
 }
 TASK_QUALITIES = {
     name: {k: v for k, v in {**q, **change}.items() if k in (*KEPT, "nodes")}
@@ -99,15 +99,18 @@ def turning_measures(face_up: bool, held: Capsules, body: Body) -> list[Measure]
     chest, pelvis = off("T6", face_up), off("Pel", face_up)
     return [
         Measure(
-            Signal("off", "deg", "from lying as he should", ("chest", "pelvis")),
+            Signal("off", "deg", "angle from lying as he should", ("chest", "pelvis")),
             lambda n: np.array([chest(n), pelvis(n)]),
         ),
         Measure(Signal("overlap", "m", "deepest of two parts"), lambda n: held.overlap(n.poses)),
         Measure(
-            Signal("limb_rates", "rad/s", "of the limbs", tuple(body.coordinate_names[i] for i in limbs)),
+            Signal("limb_rates", "rad/s", "joint speeds of the limbs", tuple(body.coordinate_names[i] for i in limbs)),
             lambda n: np.asarray(n.v[limbs]),
         ),
-        Measure(Signal("arm_rate", "rad/s", "of the arms, rms"), lambda n: float(np.sqrt((n.v[arms] ** 2).mean()))),
+        Measure(
+            Signal("arm_rate", "rad/s", "joint speed of the arms, rms"),
+            lambda n: float(np.sqrt((n.v[arms] ** 2).mean())),
+        ),
     ]
 
 
@@ -120,8 +123,8 @@ def lane_signals(measures: Sequence[Measure]) -> list[LaneSignal]:
     own = [
         Signal("position", "m", "centre of mass", ("x", "y", "z")),
         Signal("back_up", "1", "1 face down, -1 face up"),
-        Signal("mouth_height", "m", "of the lips over the calm surface"),
-        Signal("work", "J", "so far", ("muscles or torques", "water", "pushes", "damped joints")),
+        Signal("mouth_height", "m", "height of the lips over the calm surface"),
+        Signal("work", "J", "work so far", ("muscles or torques", "water", "pushes", "damped joints")),
     ]
     given = [*own, *(m.signal for m in measures)]
     return [LaneSignal(signal, reads(signal.name)) for signal in given]

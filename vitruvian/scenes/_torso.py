@@ -7,8 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from vitruvian.anatomy.face import make_face
 from vitruvian.anatomy.trunk import Trunk, breathing_human
 from vitruvian.control.behaviour import Behave, Behaviour
+from vitruvian.control.face import FaceDriver
 from vitruvian.systems import Measure, TorsoSystem
 from vitruvian.world import Parameter, Recording, Report, World
 
@@ -19,6 +21,7 @@ CALM, BURST = (
     Parameter(10, "steps per frame of 1/50 s (2 ms)", low=1, high=40),
 )
 SKIN = Parameter(True, "draw the skin")
+FACE = Parameter(True, "a face that takes part, where skin is drawn; else one that keeps still")
 ELEMENTS = Parameter("hill", "force law of the muscle elements", choices=("hill", "spring"))
 
 
@@ -29,12 +32,15 @@ def trunk_of(elements: str = "hill", columns: int = 48) -> Trunk:
 
 
 def torso_world(
-    behaviour: Behaviour, steps: int, *, skin: bool, elements: str = "hill", measures: Sequence[Measure] = ()
-) -> World:
-    """A trunk that plays a behaviour."""
+    behaviour: Behaviour, steps: int, *, skin: bool, face: bool = False, elements: str = "hill",
+    measures: Sequence[Measure] = (),
+) -> World:  # fmt: skip
+    """A trunk that plays a behaviour; face: so does its face, where skin is drawn."""
     trunk = trunk_of(elements)
-    system = TorsoSystem(trunk, skin=skin, measures=measures)
-    return World(system, Behave(trunk, behaviour), frame_rate=RATE, substeps=steps)
+    head = make_face() if face and skin else None
+    system = TorsoSystem(trunk, skin=skin, face=head, measures=measures)
+    driver = None if head is None else FaceDriver(head)
+    return World(system, Behave(trunk, behaviour, driver), frame_rate=RATE, substeps=steps)
 
 
 def tidal_volumes(time: Array, volume: Array, period: float, skip: float = 0.0) -> Array:

@@ -78,10 +78,10 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "mass": Parameter(3.0, "of the ball", "kg", low=0.1, high=10.0),
-        "radius": Parameter(0.06, "of the ball", "m", low=0.03, high=0.12),
+        "mass": Parameter(3.0, "mass of the ball", "kg", low=0.1, high=10.0),
+        "radius": Parameter(0.06, "radius of the ball", "m", low=0.03, high=0.12),
         "height": Parameter(0.3, "that it falls", "m", low=0.0, high=1.0),
-        "friction": Parameter(0.5, "of the ball on the skin", low=0.0, high=1.0),
+        "friction": Parameter(0.5, "friction of the ball on the skin", low=0.0, high=1.0),
         "skin": SKIN,
         "steps": Parameter(8, "steps per frame of 1/50 s (2.5 ms)", low=1, high=40),
     },

@@ -199,7 +199,7 @@ scene = Scene(
         "material": Parameter("soft", "tissue preset", choices=("si-paper", "si-thesis", "lee", "soft")),
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
         "cable": Parameter(170.0, "pull of the cable on the wrist", "N", low=0.0, high=400.0),
-        "colour": Parameter("none", "of the skin", choices=("none", "strain", "pressure", "activation")),
+        "colour": Parameter("none", "colour of the skin", choices=("none", "strain", "pressure", "activation")),
         "lattice": Parameter(False, "show the lattice"),
         **shape_parameters(),
     },

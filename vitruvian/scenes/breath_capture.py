@@ -62,10 +62,10 @@ def build(parameters: Mapping[str, Any]) -> World:
     told = np.array([fit.activations.get(g, 0.0) for g in GROUPS])
     measures = [
         Measure(Signal("found", "1", "largest activations found", GROUPS), lambda now: told),
-        Measure(Signal("fit_error", "m, m/s", "of markers", ("error_p", "error_v")),
+        Measure(Signal("fit_error", "m, m/s", "rms error of the markers", ("error_p", "error_v")),
                 lambda now: np.array([fit.error_p, fit.error_v])),
         Measure(Signal("fit_runs", "1", "runs of the search"), lambda now: float(fit.runs)),
-        Measure(Signal("fit_seconds", "s", "of the search"), lambda now: fit.seconds),
+        Measure(Signal("fit_seconds", "s", "time that the search took"), lambda now: fit.seconds),
     ]  # fmt: skip
     layers = [
         PointsLayer(Points("markers", radius=0.008, layer="markers", colour=OURS), lambda now: now.once(ours)),

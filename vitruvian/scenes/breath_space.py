@@ -52,8 +52,8 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "contraction": Parameter(1.0, "of the calm breath's activations", low=0.05, high=3.3),
-        "period": Parameter(4.0, "of a breath", "s", low=0.4, high=9.0),
+        "contraction": Parameter(1.0, "strength of the calm breath's activations", low=0.05, high=3.3),
+        "period": Parameter(4.0, "period of a breath", "s", low=0.4, high=9.0),
         "columns": Parameter(24, "points round the belly", choices=(24, 48, 72)),
         "steps": Parameter(2, "steps per frame of 1/50 s (10 ms)", low=1, high=40),
     },

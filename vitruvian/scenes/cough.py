@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from vitruvian.control.behaviour import load_behaviour
-from vitruvian.scenes._torso import BURST, SKIN, common, torso_world
+from vitruvian.scenes._torso import BURST, FACE, SKIN, common, torso_world
 from vitruvian.world import Recording, Report, Scene, World
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    return torso_world(load_behaviour("cough").check(10.0), int(parameters["steps"]), skin=parameters["skin"])
+    return torso_world(
+        load_behaviour("cough").check(10.0), int(parameters["steps"]), skin=parameters["skin"], face=parameters["face"]
+    )
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -43,6 +45,6 @@ scene = Scene(
     seconds=4.0,
     build=build,
     check=check,
-    parameters={"skin": SKIN, "steps": BURST},
+    parameters={"face": FACE, "skin": SKIN, "steps": BURST},
     qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

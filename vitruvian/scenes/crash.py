@@ -184,7 +184,7 @@ scene = Scene(
         "peak": Parameter(10.0, "largest acceleration of the seat", "g", low=0.0, high=60.0),
         "lasting": Parameter(0.08, "length of the pulse", "s", low=0.005, high=0.2),
         "delay": Parameter(
-            0.0, "by which the stretch reflex comes late, 0.05 to 0.08 in people", "s", low=0.0, high=0.2
+            0.0, "delay by which the stretch reflex comes late, 0.05 to 0.08 in people", "s", low=0.0, high=0.2
         ),
         "direction": Parameter("front", "side from which the impact comes", choices=tuple(WAYS)),
         **PARAMETERS,

@@ -56,8 +56,8 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "radius": Parameter(0.12, "of the ball", "m", low=0.02, high=0.3),
-        "speed": Parameter(3.0, "at which it meets the water", "m/s", low=0.0, high=15.0),
+        "radius": Parameter(0.12, "radius of the ball", "m", low=0.02, high=0.3),
+        "speed": Parameter(3.0, "speed at which it meets the water", "m/s", low=0.0, high=15.0),
         "ratio": Parameter(0.7, "density of the ball over that of water", low=0.1, high=8.0),
         "cells": Parameter(48, "cells along the tank", low=20, high=200),
     },

@@ -105,8 +105,8 @@ scene = Scene(
         "show": Parameter("all", "an expression, a blend such as joy:0.6+surprise:0.4, or all one after the other"),
         "units": Parameter("", "action units instead, such as AU6+AU12:0.5"),
         "file": Parameter("", "a file of expressions of your own (TOML)"),
-        "strength": Parameter(1.0, "of all that is shown", low=0.0, high=1.0),
-        "build": Parameter("average", "of the person", choices=tuple(BUILDS)),
+        "strength": Parameter(1.0, "strength of all that is shown", low=0.0, high=1.0),
+        "build": Parameter("average", "build of the person", choices=tuple(BUILDS)),
     },
     qualities={"draft": {}, "standard": {}, "fine": {}},
 )

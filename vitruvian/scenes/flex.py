@@ -61,8 +61,8 @@ scene = Scene(
     check=check,
     parameters={
         "motion": Parameter("flex", MOTION),
-        "mass": Parameter(1.0, "of each dumbbell", "kg", low=0.0, high=10.0),
-        "coactivation": Parameter(0.0, "of agonists and antagonists", low=0.0, high=5.0),
+        "mass": Parameter(1.0, "mass of each dumbbell", "kg", low=0.0, high=10.0),
+        "coactivation": Parameter(0.0, "coactivation of agonists and antagonists", low=0.0, high=5.0),
         "breathing": BREATHING,
         "rate": RATE,
         "steps": STEPS,

@@ -63,7 +63,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "impulse": Parameter(1.5, "of the ball on the forehead", "N s", low=0.0, high=10.0),
+        "impulse": Parameter(1.5, "impulse of the ball on the forehead", "N s", low=0.0, high=10.0),
         **PARAMETERS,
     },
     qualities=QUALITIES,

@@ -150,7 +150,7 @@ scene = Scene(
         "ties": Parameter("footprints", "where flesh is grown to bone", choices=("footprints", "surface")),
         "breathing": BREATHING,
         "two_way": Parameter(True, "bones feel the flesh"),
-        "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure")),
+        "colour": Parameter("strain", "colour of the skin", choices=("none", "strain", "pressure")),
         "lattice": Parameter(False, "show the lattice"),
         **shape_parameters("heavy"),
     },

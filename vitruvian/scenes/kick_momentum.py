@@ -87,6 +87,6 @@ scene = Scene(
         "character": Parameter("mascot", "who kicks", choices=("mascot", "panda", "baby")),
         "spin": Parameter(1.0, "turning to begin with", "rad/s", low=0.1, high=5.0),
         "young": Parameter(1e5, "Young's modulus of the flesh", "Pa", low=1e3, high=1e6),
-        "step": Parameter("implicit", "of 4 ms, or explicit of 0.5 ms", choices=("implicit", "explicit")),
+        "step": Parameter("implicit", "step of 4 ms, or explicit of 0.5 ms", choices=("implicit", "explicit")),
     },
 )

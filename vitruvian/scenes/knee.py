@@ -82,17 +82,20 @@ def build(parameters: Mapping[str, Any]) -> World:
         layers=(LinesLayer(_AXIS, lambda now: _axis_line(knee, now)),),
         measures=(
             Measure(Signal("flexion", "rad", "knee flexion"), lambda now: flexion_angle(pose(now))),
-            Measure(Signal("internal rotation", "rad", "of the tibia"), lambda now: internal_rotation(pose(now))),
+            Measure(
+                Signal("internal rotation", "rad", "internal rotation of the tibia"),
+                lambda now: internal_rotation(pose(now)),
+            ),
             Measure(
                 Signal("axis", "m", "point of the axis nearest the knee centre, in the femur", ("back", "up")),
                 lambda now: axis_of(knee.spline, now.q[0])[0][1:] - KNEE_CENTRE[1:],
             ),
             Measure(
-                Signal("axis tilt", "rad", "of the axis from the left–right direction"),
+                Signal("axis tilt", "rad", "tilt of the axis from left–right"),
                 lambda now: np.arccos(min(1.0, abs(axis_of(knee.spline, now.q[0])[1][0]))),
             ),
-            Measure(Signal("fit error position", "m", "from the true path"), lambda now: _miss(pose(now))[0]),
-            Measure(Signal("fit error angle", "rad", "from the true path"), lambda now: _miss(pose(now))[1]),
+            Measure(Signal("fit error position", "m", "distance from the true path"), lambda now: _miss(pose(now))[0]),
+            Measure(Signal("fit error angle", "rad", "angle from the true path"), lambda now: _miss(pose(now))[1]),
         ),
         cameras=(
             Camera("side", (-1.30, -0.75, 0.72), (0.0, -0.08, 0.37)),
@@ -183,7 +186,7 @@ scene = Scene(
     check=check,
     parameters={
         "release": Parameter(20.0, "flexion at which the shank is let go", "°", low=0.0, high=120.0),
-        "damping": Parameter(0.35, "of the relaxed knee", "N m s/rad", low=0.0, high=10.0),
+        "damping": Parameter(0.35, "damping of the relaxed knee", "N m s/rad", low=0.0, high=10.0),
         "gravity": Parameter(9.81, "acceleration of free fall", "m/s²", low=0.0, high=100.0),
         "samples": Parameter(60, "transforms that were measured", low=10, high=1000),
         "noise_mm": Parameter(0.5, "noise of measured positions, per axis", "mm", low=0.0, high=10.0),

@@ -127,11 +127,14 @@ def build(parameters: Mapping[str, Any]) -> World:
         },
         measures=(
             Measure(
-                Signal("miss", "m", "of the foot from its foothold"),
+                Signal("miss", "m", "distance of the foot from its foothold"),
                 lambda now: np.linalg.norm(now.pose("foot")[:3, 3] - foothold(now.time, period)[:3, 3]),
             ),
             Measure(Signal("flexion", "rad", "knee flexion"), lambda now: flexion_angle(pose(now))),
-            Measure(Signal("internal rotation", "rad", "of the tibia"), lambda now: internal_rotation(pose(now))),
+            Measure(
+                Signal("internal rotation", "rad", "internal rotation of the tibia"),
+                lambda now: internal_rotation(pose(now)),
+            ),
         ),
         cameras=(
             Camera("side", (-2.27, -1.48, 1.02), (-0.06, -0.08, 0.60)),
@@ -197,7 +200,7 @@ scene = Scene(
     check=check,
     parameters={
         "period": Parameter(3.0, "time for one round of the path", "s", low=0.2, high=100.0),
-        "tolerance": Parameter(1e-7, "at which inverse kinematics stops", "m and rad", low=1e-12, high=1e-2),
+        "tolerance": Parameter(1e-7, "tolerance at which inverse kinematics stops", "m and rad", low=1e-12, high=1e-2),
         "sample_seed": Parameter(4, "seed of the noise in the knee's measurements", low=0, high=2**31 - 1),
         "substeps": Parameter(1, "steps per frame of 1/60 s", low=1, high=100),
     },

@@ -14,7 +14,7 @@ import numpy as np
 
 from vitruvian.breath import burst_rate
 from vitruvian.control.behaviour import load_behaviour
-from vitruvian.scenes._torso import BURST, SKIN, common, torso_world
+from vitruvian.scenes._torso import BURST, FACE, SKIN, common, torso_world
 from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 STYLES = {"giggle": (0.1, 1.5), "laugh": (0.5, 2.0), "deep_laugh": (1.0, 2.0)}  # what a bout may lose [l]
@@ -23,7 +23,7 @@ BOUT = (1.5, 5.2)  # [s], as the files mark it
 
 def build(parameters: Mapping[str, Any]) -> World:
     behaviour = load_behaviour(parameters["style"]).check(10.0)
-    return torso_world(behaviour, int(parameters["steps"]), skin=parameters["skin"])
+    return torso_world(behaviour, int(parameters["steps"]), skin=parameters["skin"], face=parameters["face"])
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -56,6 +56,7 @@ scene = Scene(
     check=check,
     parameters={
         "style": Parameter("laugh", "how", choices=tuple(STYLES)),
+        "face": FACE,
         "skin": SKIN,
         "steps": BURST,
     },

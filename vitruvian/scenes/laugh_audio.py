@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.control.behaviour import Behave
 from vitruvian.control.behaviour.sound import laughter, synthesised
 from vitruvian.errors import InputError
 from vitruvian.exchange.sound_file import read_sound
-from vitruvian.scenes._torso import RATE, SKIN, common, trunk_of
+from vitruvian.scenes._torso import FACE, RATE, SKIN, common, torso_world, trunk_of
 from vitruvian.systems import Measure, TorsoSystem
 from vitruvian.systems.torso_fit import Fit, fit_laughter
 from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
@@ -34,7 +33,6 @@ def build(parameters: Mapping[str, Any]) -> World:
     def wanted(now: Any) -> float:
         return float(np.interp(now.time, fit.time, fit.wanted, left=0.0, right=0.0))
 
-    trunk = trunk_of()
     measures = [
         Measure(Signal("wanted_pressure", "Pa", "in the lungs, from the sound"), wanted),
         Measure(Signal("fit_error", "1", "mean and largest of a call", ("mean", "largest")),
@@ -42,8 +40,8 @@ def build(parameters: Mapping[str, Any]) -> World:
         Measure(Signal("fit_seconds", "s", "to find a call's muscles"), lambda now: fit.seconds),
         Measure(Signal("fit_calls", "1", "calls found"), lambda now: float(len(fit.errors))),
     ]  # fmt: skip
-    system = TorsoSystem(trunk, skin=parameters["skin"], measures=measures)
-    return World(system, Behave(trunk, fit.behaviour), frame_rate=RATE, substeps=steps)
+    skin, face = parameters["skin"], parameters["face"]
+    return torso_world(fit.behaviour, steps, skin=skin, face=face, measures=measures)
 
 
 @lru_cache(maxsize=4)
@@ -84,9 +82,10 @@ scene = Scene(
     check=check,
     parameters={
         "file": Parameter("", "a sound file: WAV, FLAC, OGG, MP3; a laugh is synthesised without it"),
-        "calls": Parameter(6, "of the synthesised laugh", low=3, high=20),
-        "intensity": Parameter(1.0, "of the loudest call, in kPa", low=0.1, high=4.0),
+        "calls": Parameter(6, "calls of the synthesised laugh", low=3, high=20),
+        "intensity": Parameter(1.0, "pressure of the loudest call, in kPa", low=0.1, high=4.0),
         "breath": Parameter(0.1, "activation of the diaphragm in the breath before", low=0.02, high=1.0),
+        "face": FACE,
         "skin": SKIN,
         "steps": Parameter(4, "steps per frame of 1/50 s (5 ms)", low=2, high=40),
     },

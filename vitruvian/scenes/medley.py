@@ -45,7 +45,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 
         return [
             *HandOver.measures(),
-            Measure(Signal("distance", "m", "from the head to the point"), away),
+            Measure(Signal("distance", "m", "distance from the head to the point"), away),
         ]
 
     return alone(parameters, make, at, measures=measures, marks=lambda t: np.array([[*behind, 0.05]]))

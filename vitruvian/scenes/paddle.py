@@ -84,9 +84,9 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "frequency": Parameter(1.0, "of the stroke", "1/s", low=0.1, high=5.0),
+        "frequency": Parameter(1.0, "frequency of the stroke", "1/s", low=0.1, high=5.0),
         "stroke": Parameter(0.1, "amplitude", "m", low=0.01, high=0.25),
-        "height": Parameter(-0.3, "of the plate's centre", "m", low=-0.5, high=0.0),
+        "height": Parameter(-0.3, "height of the plate's centre", "m", low=-0.5, high=0.0),
         "cells": Parameter(40, "cells along the tank", low=24, high=160),
     },
     qualities={"draft": {"cells": 30}, "standard": {"cells": 48}, "fine": {"cells": 96}},

@@ -113,7 +113,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "length": Parameter(1.0, "from the hinge to the middle of the ball", "m", low=0.2, high=1.3),
+        "length": Parameter(1.0, "length from the hinge to the middle of the ball", "m", low=0.2, high=1.3),
         "amplitude": Parameter(60.0, "angle at which it is released", "°", low=0.1, high=179.0),
         "gravity": Parameter(9.81, "acceleration of free fall", "m/s²", low=0.1, high=100.0),
         "friction": Parameter(0.0, "damping of the hinge", "N m s", low=0.0, high=10.0),

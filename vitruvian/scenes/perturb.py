@@ -94,7 +94,7 @@ scene = Scene(
     check=check,
     parameters={
         **PARAMETERS,
-        "force": Parameter(200.0, "of the shove on the chest, to the left", "N", low=-2000.0, high=2000.0),
+        "force": Parameter(200.0, "force of the shove on the chest, to the left", "N", low=-2000.0, high=2000.0),
         "at": Parameter(4.0, "when it comes; two strokes before it show him undisturbed", "s", low=0.0, high=60.0),
         "duration": Parameter(0.2, "how long it lasts", "s", low=0.01, high=2.0),
     },

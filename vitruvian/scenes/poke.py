@@ -149,7 +149,7 @@ scene = Scene(
         "breathing": BREATHING,
         "two_way": Parameter(True, "bones feel the flesh"),
         "arrows": Parameter(0.008, "length of the force arrows, 0 for none", "m/N", low=0.0, high=0.1),
-        "colour": Parameter("strain", "of the skin", choices=("none", "strain", "pressure", "activation")),
+        "colour": Parameter("strain", "colour of the skin", choices=("none", "strain", "pressure", "activation")),
         "lattice": Parameter(False, "show the lattice"),
         "depth": Parameter(0.03, "how deep the rod goes", "m", low=0.0, high=0.06),
         **shape_parameters(),

@@ -72,7 +72,7 @@ scene = Scene(
     check=check,
     parameters={
         "release_at": Parameter(0.5, "release", "s", low=0.05, high=30.0),
-        "level": Parameter(0.5, "of activation", low=0.01, high=1.0),
+        "level": Parameter(0.5, "level of activation", low=0.01, high=1.0),
         "length": Parameter(1.0, "held at", "m", low=0.6, high=1.4),
         "steps": Parameter(8, "steps per frame of 1/120 s (8: about 1 ms)", low=1, high=1000),
     },

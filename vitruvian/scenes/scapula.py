@@ -129,7 +129,7 @@ def build(parameters: Mapping[str, Any]) -> World:
                 Signal("ligament tension", "N", "largest of all ligaments"), lambda now: np.abs(_tensions(now)).max()
             ),
             Measure(
-                Signal("upward rotation", "rad", "of the scapula, seen from behind"),
+                Signal("upward rotation", "rad", "upward rotation of the scapula, seen from behind"),
                 lambda now: np.arctan2(now.pose("scapula")[0, 2], now.pose("scapula")[2, 2]),
             ),
         ),

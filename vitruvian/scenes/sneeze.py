@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.behaviour import load_behaviour
-from vitruvian.scenes._torso import BURST, SKIN, common, torso_world
+from vitruvian.scenes._torso import BURST, FACE, SKIN, common, torso_world
 from vitruvian.world import Recording, Report, Scene, World
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    return torso_world(load_behaviour("sneeze").check(10.0), int(parameters["steps"]), skin=parameters["skin"])
+    return torso_world(
+        load_behaviour("sneeze").check(10.0), int(parameters["steps"]), skin=parameters["skin"], face=parameters["face"]
+    )
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
@@ -44,6 +46,6 @@ scene = Scene(
     seconds=5.0,
     build=build,
     check=check,
-    parameters={"skin": SKIN, "steps": BURST},
+    parameters={"face": FACE, "skin": SKIN, "steps": BURST},
     qualities={"draft": {}, "standard": {}, "fine": {"steps": 20}},
 )

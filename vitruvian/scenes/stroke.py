@@ -167,7 +167,7 @@ scene = Scene(
     parameters={
         "stroke": Parameter("crawl", "crawl, butterfly, breaststroke, backstroke, or a .toml file"),
         "rate": Parameter(0.75, "cycles a second", "1/s", low=0.05, high=3.0),
-        "colour": Parameter("shortening", "of the muscles", choices=("shortening", "activation")),
+        "colour": Parameter("shortening", "colour of the muscles", choices=("shortening", "activation")),
         "steps": Parameter(4, "steps of the rhythm per frame", low=1, high=100),
     },
     qualities={"draft": {}, "standard": {}, "fine": {"steps": 16}},

@@ -63,7 +63,7 @@ scene = Scene(
         "stroke": Parameter("crawl", "a stroke by name, or a file of your own"),
         **PARAMETERS,
         "rate": Parameter(0.5, "stroke cycles a second at first", "1/s", low=0.2, high=1.0),
-        "factor": Parameter(2.0, "by which the rate grows", low=1.0, high=2.5),
+        "factor": Parameter(2.0, "factor by which the rate grows", low=1.0, high=2.5),
         "at": Parameter(4.1, "when the command comes", "s", low=0.0, high=60.0),
     },
     qualities=QUALITIES,

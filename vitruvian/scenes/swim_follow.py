@@ -40,7 +40,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         return float(np.linalg.norm(now.pose("Sku")[:2, 3] - ball(parameters, now.time)))
 
     measures = (
-        Measure(Signal("distance", "m", "from the head to the ball"), away),
+        Measure(Signal("distance", "m", "distance from the head to the ball"), away),
         Measure(Signal("ball", "m", "place of the ball", ("x", "y")), lambda now: ball(parameters, now.time)),
     )
     world = stroke_world(
@@ -81,10 +81,10 @@ scene = Scene(
     parameters={
         "stroke": Parameter("crawl", "a stroke by name, or a file of your own"),
         **PARAMETERS,
-        "ball_x": Parameter(0.6, "of the ball at first, to the left", "m", low=-25.0, high=25.0),
+        "ball_x": Parameter(0.6, "place of the ball at first, to the left", "m", low=-25.0, high=25.0),
         "ball_ahead": Parameter(4.0, "distance ahead at first", "m", low=1.0, high=25.0),
-        "ball_speed": Parameter(0.4, "of the ball", "m/s", low=0.0, high=2.0),
-        "ball_turn": Parameter(2.0, "by which its course turns to the left", "deg/s", low=-30.0, high=30.0),
+        "ball_speed": Parameter(0.4, "speed of the ball", "m/s", low=0.0, high=2.0),
+        "ball_turn": Parameter(2.0, "turn of the ball's course, to the left", "deg/s", low=-30.0, high=30.0),
     },
     qualities=QUALITIES,
 )

@@ -42,7 +42,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             return 0.0 if now.controls is None else float(now.controls.told.get("stage", 0.0))
 
         return [
-            Measure(Signal("distance", "m", "from the head to the point"), away),
+            Measure(Signal("distance", "m", "distance from the head to the point"), away),
             Measure(Signal("stage", "1", "even: turning, odd: swimming"), stage),
         ]
 
@@ -71,8 +71,8 @@ scene = Scene(
         **STROKE_PARAMETERS,
         "stroke": Parameter("breaststroke", "how he swims there", choices=("breaststroke", "crawl", "butterfly")),
         "rate": Parameter(0.75, "stroke cycles a second", "1/s", low=0.3, high=1.2),
-        "x": Parameter(0.5, "of the point, to the left", "m", low=-20.0, high=20.0),
-        "y": Parameter(3.0, "of the point, behind him", "m", low=-20.0, high=20.0),
+        "x": Parameter(0.5, "place of the point, to the left", "m", low=-20.0, high=20.0),
+        "y": Parameter(3.0, "place of the point, behind him", "m", low=-20.0, high=20.0),
     },
     qualities=STROKE_QUALITIES,
 )

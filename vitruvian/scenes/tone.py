@@ -86,7 +86,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             held=[Held("Ha_l", dumbbell(mass, "l"))] if mass > 0 else [],
             meshes=[dumbbell_mesh("Ha_l", 0.8)] if mass > 0 else [],
             grips=("l",) if mass > 0 else (),
-            measures=[Measure(Signal("deflection", "m", "of the hand"), hand)],
+            measures=[Measure(Signal("deflection", "m", "deflection of the hand"), hand)],
         )
         simulations.append(simulation)
         controllers.append(ComputedMuscleControl(body, simulation.stepper.twin(), motion, gains, coactivation=gamma))
@@ -209,10 +209,10 @@ scene = Scene(
     parameters={
         "tone": Parameter(1.0, "largest coactivation; the others are half of it and none", low=0.0, high=3.0),
         "push": Parameter(6.0, "on the hand, downwards, for 0.1 s", "N", low=0.0, high=500.0),
-        "mass": Parameter(0.0, "of a dumbbell in the hand, 0 for none", "kg", low=0.0, high=5.0),
+        "mass": Parameter(0.0, "mass of a dumbbell in the hand, 0 for none", "kg", low=0.0, high=5.0),
         "flesh": Parameter("none", "flesh and skin around the arms", choices=("none", "elements")),
         "spacing": Parameter(0.02, "edge of a lattice cell, with flesh", "m", low=0.01, high=0.03),
-        "opacity": Parameter(0.5, "of the skin, with flesh", low=0.1, high=1.0),
+        "opacity": Parameter(0.5, "opacity of the skin, with flesh", low=0.1, high=1.0),
         **LOOKS,
         **shape_parameters(),
         "rate": Parameter(15.0, "control decisions a second", "1/s", low=2.0, high=2000.0),

@@ -111,7 +111,7 @@ def build(parameters: Mapping[str, Any]) -> World:
                 Signal("drag", "N", "towing force, and people's passive drag", components=("towed", "people")), _drags
             ),
             Measure(Signal("lift", "N", "vertical force"), lambda now: now.state.force[0, 5]),
-            Measure(Signal("frontal_area", "m^2", "of the outline seen from ahead"), lambda now: area),
+            Measure(Signal("frontal_area", "m^2", "area of the outline seen from ahead"), lambda now: area),
             Measure(Signal("tow_speed", "m/s", "towing speed"), lambda now: -now.state.bodies.velocity[0, 0]),
         ),
         cameras=(
@@ -210,13 +210,13 @@ scene = Scene(
     check=check,
     parameters={
         "shape": Parameter("person", "what is towed", choices=("person", "swimmer", "ball")),
-        "pose": Parameter("streamline", "of the swimmer: a pose, or a stroke's first; by name, or a file of your own"),
+        "pose": Parameter("streamline", "pose of the swimmer: a pose or a stroke, by name or as a file"),
         "speeds": Parameter("0.8,1.2,1.6,2.0", "towing speeds, one after the other", "m/s"),
         "ramp": Parameter(0.5, "time in which a speed is reached", "s", low=0.05, high=5.0),
         "distance": Parameter(2.4, "way at each speed", "m", low=0.2, high=50.0),
-        "height": Parameter(-0.15, "of the body's centre", "m", low=-0.5, high=0.1),
-        "breadth": Parameter(1.2, "of the window, between free-slip walls", "m", low=0.8, high=6.0),
-        "depth": Parameter(0.7, "of the water", "m", low=0.4, high=4.0),
+        "height": Parameter(-0.15, "height of the body's centre", "m", low=-0.5, high=0.1),
+        "breadth": Parameter(1.2, "breadth of the window, between free-slip walls", "m", low=0.8, high=6.0),
+        "depth": Parameter(0.7, "depth of the water", "m", low=0.4, high=4.0),
         "cells": Parameter(75, "cells along 3 m, or along the ball's window", low=30, high=300),
     },
     qualities={"draft": {"cells": 60}, "standard": {"cells": 100}, "fine": {"cells": 200}},

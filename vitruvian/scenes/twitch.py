@@ -59,8 +59,8 @@ scene = Scene(
     check=check,
     parameters={
         "on_at": Parameter(1.0, "activation begins", "s", low=0.0, high=60.0),
-        "off_at": Parameter(5.0, "and ends", "s", low=0.0, high=120.0),
-        "level": Parameter(1.0, "of activation", low=0.0, high=1.0),
+        "off_at": Parameter(5.0, "activation ends", "s", low=0.0, high=120.0),
+        "level": Parameter(1.0, "level of activation", low=0.0, high=1.0),
         "steps": Parameter(17, "steps per frame of 1/60 s (17: about 1 ms)", low=1, high=1000),
     },
     qualities={"draft": {}, "standard": {}, "fine": {"steps": 100}},

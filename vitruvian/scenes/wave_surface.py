@@ -209,7 +209,7 @@ scene = Scene(
     build=build,
     check=check,
     parameters={
-        "amplitude": Parameter(0.055, "of each of the two waves", "m", low=0.0, high=0.2),
+        "amplitude": Parameter(0.055, "amplitude of each of the two waves", "m", low=0.0, high=0.2),
         "rate": Parameter(1.0, "how fast the waves run, as a factor; 0 stops them", low=0.0, high=5.0),
         "x": Parameter(0.55, "where the ball starts", "m", low=-0.8, high=0.8),
         "y": Parameter(0.25, "where the ball starts", "m", low=-0.8, high=0.8),

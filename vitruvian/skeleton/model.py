@@ -164,6 +164,18 @@ class Skeleton:
             return _NO_CUSTOM
         return np.array([joint.row(q[a:b]) for joint, a, b in self._customs])
 
+    def with_offsets(self, offsets: ArrayLike) -> Skeleton:
+        """The same skeleton with its joints elsewhere in their parents' frames [m], (n_bones, 3); masses stay. For
+        kinematics of joints that turn or shift, not of splines."""
+        bodies = self.bodies.copy()
+        bodies[:, 9:12] = offsets
+        return replace(self, bodies=bodies)
+
+    @property
+    def offsets(self) -> Array:
+        """Where each joint stands in its parent's frame [m], (n_bones, 3)."""
+        return self.bodies[:, 9:12].copy()
+
     def with_moving_surfaces(self, surfaces: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> Skeleton:
         """The same skeleton at an instant at which moving spline surfaces have these (controls, rates, accelerations).
 

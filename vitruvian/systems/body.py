@@ -29,7 +29,7 @@ from vitruvian.couple import (
 from vitruvian.couple.stretch_reflex import NO_REFLEX
 from vitruvian.errors import Diverged, InputError
 from vitruvian.muscle import ActivationDynamics, lengths, stored_energy
-from vitruvian.systems.layers import Drawn, Layer, body_layers
+from vitruvian.systems.layers import Drawn, Layer, body_layers, muscle_pull
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.person import head_meshes, worn_skin
 from vitruvian.systems.surroundings import Held, Push, add_held, add_pushes
@@ -118,7 +118,13 @@ class BodySystem(Drawn):
         )
         worn = breathing.layer() if breathing and self.shows_breath else worn_skin(body) if skin else None
         dressed = [*meshes, *(head_meshes(body) if worn is not None else ())]
-        bones = body_layers(body, meshes=dressed, drawn=drawn, poses=lambda now: self.with_fists(now.poses))
+        bones = body_layers(
+            body,
+            meshes=dressed,
+            drawn=drawn,
+            poses=lambda now: self.with_fists(now.poses),
+            force=lambda now: now.once(muscle_pull)[0],
+        )
         self.layers = [*bones, *((worn,) if worn is not None else ()), *layers]
         booked = (self._work(), *((STORED,) if elastic else ())) if books else ()
         self.measures = (*MEASURES, *booked, *(breathing.measures if breathing else ()), *measures)
@@ -206,9 +212,8 @@ def _activation(now: Now) -> Array:
 
 
 def _power(now: Now) -> float:
-    state, stepper = now.state, now.system.stepper
-    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load, fibre=state.fibre)
-    return -float(stepper.found.tension[0] @ stepper.found.rate)
+    force, rate = now.once(muscle_pull)
+    return -float(force @ rate)
 
 
 def _stored(now: Now) -> Array:

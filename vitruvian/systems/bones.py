@@ -29,7 +29,7 @@ from vitruvian.skeleton import (
 )
 from vitruvian.skeleton.evaluate import F, U
 from vitruvian.spatial import pose_from_transform
-from vitruvian.systems.layers import BodiesLayer, Drawn, Layer
+from vitruvian.systems.layers import BodiesLayer, Drawn, Layer, joints_of
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.world import Camera, Mesh, Signal
 
@@ -113,7 +113,7 @@ class BonesSystem(Drawn):
         self._given[[at for at, _ in self._drives]] = True
         self._movers = [k for k, j in enumerate(skeleton.joints) if isinstance(j, joints.SurfaceSpline) and j.moving]
         self.followers = dict(followers or {})
-        bodies = BodiesLayer((*skeleton.names, *self.followers), lambda: meshes, self._poses)
+        bodies = BodiesLayer((*skeleton.names, *self.followers), lambda: meshes, self._poses, joints_of(skeleton))
         self.layers = (bodies, *layers)
         names = coordinate_names(skeleton)
         self.measures = (

@@ -7,14 +7,17 @@ Ribs are led by servos on their hinges to the recorded turns (about the hinge's 
 mechanics carries sternum, cartilages and shoulders along. The skin gets the lining's motion (`breath_field`) on
 top of skinning, with a last part along its normals there, so that
 
-    volume(skin with d(t)) = volume(skin) + V_lungs(t) - V_lungs(rest)          in the default pose
+    volume(skin with d(t)) = volume(skin) + V_lungs(t) - V_lungs(rest)
+
+The last part is found for the default pose; in any other what is missing, because a bent trunk's skin is smaller in
+front and larger behind, is made up along the same normals (`BreathingSkin`).
 
 Flesh gets lungs (`breath_flesh`). All of it is a function of a clock, the body's time or the phase of a stroke.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +25,11 @@ from scipy.interpolate import CubicSpline
 
 from vitruvian.anatomy import Body, bound_skin
 from vitruvian.anatomy.density import enclosed
+from vitruvian.breath.surface import volume, volume_gradient
 from vitruvian.control import Beat
 from vitruvian.control.behaviour import Behaviour
 from vitruvian.couple import JointTorques
+from vitruvian.couple.flesh_skin import FleshPlace, MovedSkin
 from vitruvian.errors import InputError
 from vitruvian.mesh import vertex_normals
 from vitruvian.skeleton import bone_poses
@@ -160,7 +165,7 @@ class SkinBreath:
         self.main = skin.bones[skin.influence[:, 0]]
         spread = Spread(record.points, skin.rest)
         self.moved = spread.moved
-        out = vertex_normals(skin.rest, skin.faces) * spread.share[:, None]
+        out = self.normal = vertex_normals(skin.rest, skin.faces) * spread.share[:, None]
         modes = np.array([spread(m) for m in record.modes])
         self.rest_volume = enclosed(skin.rest, skin.faces)[0]
         self._modes = np.concatenate([modes, out[None]])[:, self.moved]  # (modes + 1, moved, 3)
@@ -200,7 +205,49 @@ class SkinBreath:
 
     def vertices(self, now: Now) -> Array:
         """Of the skin now [m], (n, 3)."""
-        d = self.offset(breath_clock(now)[0])[self.moved]
-        out = self.skin.place(now.poses).vertices
-        out[self.moved] += np.einsum("nij,nj->ni", now.poses[self.main[self.moved], :3, :3], d)
-        return np.asarray(out)
+        return self.on(None, breath_clock(now)).place(now.poses).vertices
+
+    def on(self, moved: MovedSkin | None, clock: Array) -> BreathingSkin:
+        """The skin with the breath at a clock, see `Breathing.clock`; moved: by its flesh."""
+        still = np.zeros_like(self.skin.rest)
+        return BreathingSkin(moved or MovedSkin(self.skin, self.main, still, still), self, clock)
+
+
+@dataclass(frozen=True, eq=False)
+class BreathingSkin:
+    """A skin with breath in it at one instant; a `MovingSkin` (`couple.skin_links`).
+
+    x = x_0 + R_b (d + r n),   with r such that volume(x) = volume(x_0) + V_lungs, to first order; its rate likewise."""
+
+    without: MovedSkin
+    breath: SkinBreath
+    clock: Array  # see `Breathing.clock`
+
+    @property
+    def faces(self) -> Array:
+        return self.without.faces
+
+    @property
+    def bones(self) -> Array:
+        return self.without.bones
+
+    @property
+    def face_bone(self) -> Array:
+        return self.without.face_bone
+
+    def place(self, poses: Array) -> FleshPlace:
+        found, own, faces = self.without.place(poses), self.breath, self.without.faces
+        clock, pace = float(self.clock[0]), float(self.clock[1])
+        record, before = own.breathing.record, found.vertices
+        turns = poses[own.main[own.moved], :3, :3]
+        offset, rate, normal = np.zeros((3, *before.shape))
+        for to, d in ((offset, own.offset(clock)), (rate, own.rate(clock, pace)), (normal, own.normal)):
+            to[own.moved] = np.einsum("nij,nj->ni", turns, d[own.moved])
+        x = before + offset
+        slope = np.zeros_like(x)
+        gained = volume_gradient(faces, x, slope) - volume(faces, before)
+        missing = record.at(clock)[0] - gained
+        behind = pace * record.at(clock, 1)[0] - np.einsum("ij,ij", slope, rate)
+        area = np.einsum("ij,ij", slope, normal)
+        x = x + missing / area * normal
+        return FleshPlace(replace(found.place, vertices=x), found.drift + rate + behind / area * normal)

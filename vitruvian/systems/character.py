@@ -144,17 +144,17 @@ MEASURES = (
     ),
     Measure(Signal("push", "kg m/s", "linear momentum", ("x", "y", "z")), lambda now: now.once(_momentum)[3:]),
     Measure(
-        Signal("ground_force", "N", "of the ground on the skin", ("left", "back", "up")),
+        Signal("ground_force", "N", "force of the ground on the skin", ("left", "back", "up")),
         lambda now: now.state.ground[3:],
     ),
     Measure(Signal("slip", "m", "how far feet have slid, by load"), lambda now: now.state.slip),
     Measure(
-        Signal("shove", "N", "of someone who watches", ("left", "back", "up")),
+        Signal("shove", "N", "shove by someone who watches", ("left", "back", "up")),
         lambda now: now.state.shove[:3] * (now.time + 1e-9 < now.state.shove[3]),
     ),
-    Measure(Signal("tilt", "deg", "of the pelvis from upright"), _tilt),
+    Measure(Signal("tilt", "deg", "tilt of the pelvis from upright"), _tilt),
     Measure(Signal("inverted", "", "elements turned inside out"), inverted),
-    Measure(Signal("iterations", "", "of the implicit step"), lambda now: now.state.iterations),
+    Measure(Signal("iterations", "", "iterations of the implicit step"), lambda now: now.state.iterations),
 )
 
 

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from vitruvian.anatomy.face import CHAIN, Face, jaw_pose
-from vitruvian.anatomy.face.look import eye_meshes
+from vitruvian.anatomy.face.drawn import above_throat
+from vitruvian.anatomy.face.look import Riders, eye_meshes
 from vitruvian.control import Controls, honoured
 from vitruvian.control.face import FaceDriver, FaceState
 from vitruvian.spatial import exp_so3, transform
@@ -32,7 +33,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
     "hair": (0.24, 0.16, 0.105),
     "hair_dark": (0.16, 0.105, 0.07),
     "hair_light": (0.33, 0.22, 0.14),
-    "teeth": (0.99, 0.97, 0.92),
+    "teeth": (1.0, 0.965, 0.89),
     "tongue": (0.68, 0.33, 0.32),
     "white": (0.96, 0.95, 0.93),
     "limbus": (0.24, 0.24, 0.25),
@@ -59,16 +60,19 @@ def face_layers(
     state: Callable[[Now], FaceState | None] | None = None,
     poses: Callable[[Now], Poses] | None = None,
     prefix: str = "",
+    bust: bool = True,
 ) -> list[Layer]:
     """A face on a neck. state(now): as it is, by default what the controller told ("face"), at rest before that;
-    poses(now): of the bones of `CHAIN` in the world, by default the system's own; prefix: of all names."""
+    poses(now): of the bones of `CHAIN` in the world, by default the system's own; prefix: of all names; bust: with
+    neck, shoulders and shirt, else down to the throat, for a body that has a skin below."""
     return [
-        FaceLayer(face, state or _told, poses or _own_poses, prefix),
-        *_rigid(face, state or _told, poses or _own_poses, prefix),
+        FaceLayer(face, state or told_face, poses or _own_poses, prefix, bust),
+        *_rigid(face, state or told_face, poses or _own_poses, prefix),
     ]
 
 
-def _told(now: Now) -> FaceState | None:
+def told_face(now: Now) -> FaceState | None:
+    """What the latest controls tell of the face; None before there are any."""
     return None if now.controls is None else now.controls.told.get("face")
 
 
@@ -88,19 +92,33 @@ class FaceLayer:
     state: Callable[[Now], FaceState | None]
     poses: Callable[[Now], Poses]
     prefix: str
+    bust: bool = True
+
+    @cached_property
+    def parts(self) -> dict[str, Array]:
+        """Triangles of the fine skin that are drawn, by what they are."""
+        if self.bust:
+            return self.face.parts
+        at = self.face.fine_rest
+        return {n: f[above_throat(self.face.head, at[f].mean(axis=1))] for n, f in self.face.parts.items()}
+
+    @cached_property
+    def riders(self) -> dict[str, Riders]:
+        """What rides on it, by name."""
+        return {name: riders for name, riders in self.face.riders.items() if self.bust or name != "shirt"}
 
     @cached_property
     def used(self) -> dict[str, Array]:
         """Vertices of the fine skin that each part of it has."""
-        return {name: np.unique(faces) for name, faces in self.face.parts.items()}
+        return {name: np.unique(faces) for name, faces in self.parts.items()}
 
     def stage(self) -> Stage:
         out = []
-        for name, faces in self.face.parts.items():
+        for name, faces in self.parts.items():
             local = np.searchsorted(self.used[name], faces)
             value = COMPLEXION if name == "skin" else ""
             out.append(Surface(self.prefix + name, local, layer="skin", colour=COLOURS[name], value=value))
-        for name, riders in self.face.riders.items():
+        for name, riders in self.riders.items():
             out.append(Surface(self.prefix + name, riders.faces, layer=LAYERS[name], colour=COLOURS[name]))
         return Stage(surfaces=tuple(out))
 
@@ -111,7 +129,7 @@ class FaceLayer:
             self.prefix + n: SurfaceFrame(skin[used], values=self.face.complexion[used] if n == "skin" else None)
             for n, used in self.used.items()
         }
-        found |= {self.prefix + n: SurfaceFrame(r.at(skin)) for n, r in self.face.riders.items()}
+        found |= {self.prefix + n: SurfaceFrame(r.at(skin)) for n, r in self.riders.items()}
         return Frame(surfaces=found)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 PRESSURE = 6.0  # [kPa] end of the scale in a body
 LOOKS = {  # parameters of a scene's looks
-    "colour": Parameter("none", "of the skin, with flesh", choices=tuple(COLOURS)),
+    "colour": Parameter("none", "colour of the skin, with flesh", choices=tuple(COLOURS)),
     "lattice": Parameter(False, "show the lattice, with flesh"),
 }
 ARROW, HEAD = (0.95, 0.75, 0.1), 0.2  # colour of the arrows, and the part of them that is their head
@@ -90,6 +90,7 @@ def _bones(system: FleshedBodySystem, bones: Layer) -> Layer:
         (*system.skeleton.names, *(carrier.name for carrier in muscles.frames)),
         lambda: [m for m in bones.stage().meshes if m.layer != "bones" or drawn(m.body)],
         poses,
+        bones.stage().joints,
     )
 
 

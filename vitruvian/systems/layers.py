@@ -6,7 +6,7 @@ puts them together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,13 +19,15 @@ from vitruvian.control import Controls
 from vitruvian.errors import InputError
 from vitruvian.flesh import FleshModel, FleshState, cell_strain, node_values
 from vitruvian.muscle import carrier_poses, path_curves
+from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.systems.colours import WATER
 from vitruvian.systems.measures import Measure, Now, read
 from vitruvian.water import Tank, spray_surface, surface_mesh
-from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Joint, Lines, LinesFrame, Mesh, Points, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 SPRAY = (0.75, 0.87, 0.95)
+IN_THE_HEAD = 0.005  # [m] greatest radius of a muscle between skull and jaw
 
 
 class Layer(Protocol):
@@ -53,6 +55,7 @@ class Drawn:
         parts = [layer.stage() for layer in self.layers]
         return Stage(
             bodies=tuple(x for p in parts for x in p.bodies),
+            joints=tuple(x for p in parts for x in p.joints),
             meshes=tuple(x for p in parts for x in p.meshes),
             surfaces=tuple(x for p in parts for x in p.surfaces),
             lines=tuple(x for p in parts for x in p.lines),
@@ -84,9 +87,10 @@ class BodiesLayer:
     names: Sequence[str]
     meshes: Callable[[], Sequence[Mesh]]  # asked for when the stage is set
     poses: Callable[[Now], Array]
+    joints: Sequence[Joint] = ()
 
     def stage(self) -> Stage:
-        return Stage(bodies=tuple(self.names), meshes=tuple(self.meshes()))
+        return Stage(bodies=tuple(self.names), meshes=tuple(self.meshes()), joints=tuple(self.joints))
 
     def frame(self, now: Now) -> Frame:
         return Frame(poses=np.asarray(self.poses(now), float).reshape(-1, 7))
@@ -142,32 +146,66 @@ def body_layers(
     *,
     meshes: Sequence[Mesh] = (),
     drawn: bool = True,
+    hidden: Collection[str] = (),
     poses: Callable[[Now], Array] = lambda now: now.poses,
     activation: Callable[[Now], Array] = lambda now: now.state.activation,
     value: str = "activation",
+    force: Callable[[Now], Array] | None = None,
 ) -> list[Layer]:
     """Bones (with those that ride on others, such as the patella) and muscle lines.
 
-    drawn False leaves out the bones' surfaces; poses(now): as the bones are shown,
-    (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,)."""
+    drawn False leaves out the bones' surfaces, hidden those of some; poses(now): as the bones are
+    shown, (n_bones, 4, 4); activation(now): what colours the muscles, called `value`, (n_muscles,);
+    force(now): with what each pulls [N], (n_muscles,)."""
 
     def shown() -> list[Mesh]:
         surfaces = shown_surfaces(body, fallback=True).items() if drawn else ()
-        return [*meshes, *(Mesh(bone, bone, vertices, faces, layer="bones") for bone, (vertices, faces) in surfaces)]
+        seen = (Mesh(bone, bone, v, f, layer="bones") for bone, (v, f) in surfaces if bone not in hidden)
+        return [*meshes, *seen]
 
     m = body.muscles
     lines = Lines(
-        "muscles", m.curve_offsets, muscle_radii(body), m.names, value=value, value_range=(0.0, 1.0), layer="muscles"
+        "muscles", m.curve_offsets, muscle_radii(body), m.names, "muscles", value=value, pulls=force is not None
     )
 
     def placed(now: Now) -> Array:
         bones = poses(now)
         return as_poses(np.concatenate([bones, carrier_poses(m, bones)]))
 
+    def drawn_lines(now: Now) -> LinesFrame:
+        pull = None if force is None else force(now).copy()
+        return LinesFrame(path_curves(m, now.poses), activation(now).copy(), pull)
+
+    riders = tuple(Joint(c.name, c.base) for c in m.frames)
     return [
-        BodiesLayer((*body.skeleton.names, *(c.name for c in m.frames)), shown, placed),
-        LinesLayer(lines, lambda now: LinesFrame(path_curves(m, now.poses), activation(now).copy())),
+        BodiesLayer(
+            (*body.skeleton.names, *(c.name for c in m.frames)),
+            shown,
+            placed,
+            (*joints_of(body.skeleton, body.full_names), *riders),
+        ),
+        LinesLayer(lines, drawn_lines),
     ]
+
+
+def muscle_pull(now: Now) -> tuple[Array, Array]:
+    """Force [N] and rate of lengthening [m/s] of every muscle of a system with a stepper, each shape (n_muscles,)."""
+    state, stepper = now.state, now.system.stepper
+    stepper.assemble(state.q, state.v, state.activation, 1e-6, load=state.load, fibre=state.fibre)
+    return stepper.found.tension[0].copy(), stepper.found.rate.copy()
+
+
+def joints_of(skeleton: Skeleton, words: Mapping[str, str] | None = None) -> tuple[Joint, ...]:
+    """What each bone hangs on; words: the bones' names in words."""
+    poses = bone_poses(skeleton, skeleton.neutral_q())
+    out = []
+    for i, name in enumerate(skeleton.names):
+        k = int(skeleton.parent[i])
+        turn = poses[i, :3, :3] if k < 0 else poses[k, :3, :3].T @ poses[i, :3, :3]
+        rest = Rotation.from_matrix(turn).as_quat(scalar_first=True)
+        parent = skeleton.names[k] if k >= 0 else ""
+        out.append(Joint(name, parent, tuple(rest.tolist()), (words or {}).get(name, "")))
+    return tuple(out)
 
 
 def as_poses(transforms: Array) -> Array:
@@ -177,8 +215,12 @@ def as_poses(transforms: Array) -> Array:
 
 
 def muscle_radii(body: Body) -> Array:
-    """Radius [m] to draw each muscle's belly with, shape (n_muscles,): that of its cross-section, 0.7 to 12 mm."""
-    return np.clip(np.sqrt(body.muscles.pcsa / np.pi), 0.0007, 0.012)
+    """Radius [m] to draw each muscle's belly with, shape (n_muscles,): that of its cross-section, 0.7 to 12 mm.
+
+    Between skull and jaw up to IN_THE_HEAD: a rounder masseter comes out of the cheek."""
+    m, head = body.muscles, [i for i, name in enumerate(body.skeleton.names) if name in ("Sku", "Man")]
+    inside = np.logical_and.reduceat(np.isin(m.bone, head), m.offsets[:-1])
+    return np.clip(np.sqrt(m.pcsa / np.pi), 0.0007, np.where(inside, IN_THE_HEAD, 0.012))
 
 
 # --- tissue --------------------------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ class PlayedSystem(Drawn):
         arrows = Lines(
             "ground force", np.array([0, 2, 4]), np.full(2, 0.008), ("left foot", "right foot"), "ground force", PUSH
         )
-        self.layers = [*body_layers(found.body, drawn=drawn), LinesLayer(arrows, self._arrows)]
+        bones = body_layers(found.body, drawn=drawn, force=lambda now: found.forces.force[self._frame(now.time)])
+        self.layers = [*bones, LinesLayer(arrows, self._arrows)]
         if len(found.goals.turn_bone) == 0:
             self.layers.append(
                 PointsLayer(Points("markers", radius=0.009, layer="markers", colour=MARKER), self._markers)

@@ -27,7 +27,6 @@ from vitruvian.couple import (
     FleshMotion,
     FleshSkin,
     JointCourse,
-    MovedSkin,
     StillWater,
     SwimmerState,
     Wading,
@@ -39,7 +38,7 @@ from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 from vitruvian.systems.breathing import Breathing
 from vitruvian.systems.colours import WATER
-from vitruvian.systems.layers import Drawn, Layer, PointsLayer, SurfaceLayer, body_layers, water_layers
+from vitruvian.systems.layers import Drawn, Layer, PointsLayer, SurfaceLayer, body_layers, muscle_pull, water_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.person import head_meshes, skin_layer
 from vitruvian.systems.surroundings import Push, add_pushes
@@ -189,11 +188,7 @@ class SwimmerSystem(Drawn):
         moved = None if self.fleshed is None or state.flesh is None else self.fleshed.at(state.flesh)
         if self.breath is None or state.breath is None:
             return self.skin if moved is None else moved
-        clock, pace = state.breath
-        offset, rate = self.breath.offset(clock), self.breath.rate(clock, pace)
-        if moved is None:
-            return MovedSkin(self.skin, self.breath.main, offset, rate)
-        return MovedSkin(moved.bound, moved.main, moved.offset + offset, moved.rate + rate)
+        return self.breath.on(moved, state.breath)
 
     def _begin(self, state: SwimState, drive: Drive = None) -> Wading:
         return self.in_water.begin(state, drive, skin=self.moving_skin(state))
@@ -252,8 +247,12 @@ class SwimmerSystem(Drawn):
             there = self.stepper.muscles.n_muscles
             return np.asarray(now.state.activation) if there else np.zeros(self.body.muscles.n_muscles)
 
+        def force(now: Now) -> Array:
+            found = now.once(muscle_pull)[0]
+            return found if len(found) else np.zeros(self.body.muscles.n_muscles)
+
         dressed = [*meshes, *(head_meshes(self.body) if drawn else ())]
-        layers = body_layers(self.body, meshes=dressed, drawn=drawn, activation=activation)
+        layers = body_layers(self.body, meshes=dressed, drawn=drawn, activation=activation, force=force)
         layers.append(skin_layer(self.skin, lambda now: now.once(self.vertices)))
         if isinstance(self.water, Tank):
             layers += water_layers(self.water)

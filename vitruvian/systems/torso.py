@@ -3,7 +3,8 @@
     world = World(TorsoSystem(breathing_human()), Behave(trunk, load_behaviour("calm")), frame_rate=50, substeps=4)
 
 Every step is the one of `couple.step`, with `CavityPressure` among its contributors. Honours the controls `excitation`,
-`torque` (on top of the posture's) and `breath`; without controls the trunk rests. Arms, legs and head ride along.
+`torque` (on top of the posture's) and `breath`; without controls the trunk rests. Arms and legs ride along, the head
+nods on its neck. With a face the controls may tell how it is (`told["face"]`).
 
 The rest pose is a balance: the passive wall is stretched by the weight of the viscera behind it. The model has no
 viscera; what they press with at rest is the force that holds every point of wall and diaphragm there, and stays as it
@@ -17,6 +18,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from vitruvian.anatomy.face import Face
 from vitruvian.anatomy.trunk import Trunk
 from vitruvian.breath import at_rest
 from vitruvian.control import HANGING, Controls, Posture, honoured, pose, trunk_coordinates
@@ -24,8 +26,10 @@ from vitruvian.couple import Book, CavityPressure, CavityScratch, Contributor, J
 from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import ACCOUNTS, BodySystem
-from vitruvian.systems.layers import Layer
+from vitruvian.systems.face import face_layers
+from vitruvian.systems.layers import Layer, body_layers
 from vitruvian.systems.measures import Measure
+from vitruvian.systems.person import head_meshes
 from vitruvian.systems.torso_look import TORSO_CAMERAS, torso_layers
 from vitruvian.systems.torso_measures import torso_measures
 from vitruvian.world import Camera
@@ -46,19 +50,21 @@ class TorsoSystem(BodySystem):
         layers: Sequence[Layer] | None = None,
         cameras: Sequence[Camera] = TORSO_CAMERAS,
         skin: bool = True,
+        face: Face | None = None,
         drawn: bool = True,
         books: bool = False,
         pose_q: Array | None = None,
         push: Array | None = None,
     ):
-        """layers: what else is seen beside bones and muscles; by default belly, diaphragm and, with `skin`, the skin.
-        pose_q: rest pose, by default upright with hanging arms; push: on the belly's points, the tendon last [N],
-        (p + 1, 3), from time 0 on."""
+        """layers: what else is seen beside bones and muscles; by default belly, diaphragm and, with `skin`, the skin
+        and a head that keeps still, or with `face` one that moves. pose_q: rest pose, by default upright with hanging
+        arms; push: on the belly's points, the tendon last [N], (p + 1, 3), from time 0 on."""
         body = trunk.body
         still = ~trunk_coordinates(body)
         super().__init__(
             body, pose(body, HANGING) if pose_q is None else pose_q, still=still, drawn=drawn, books=books,
             cameras=cameras, measures=[*torso_measures(trunk), *measures],
+            meshes=head_meshes(body) if skin and face is None and layers is None else (),
         )  # fmt: skip
         self.trunk, self.push = trunk, push
         poses = [bone_poses(body.skeleton, q)[0] for q in (body.default_q, self.q0)]
@@ -66,6 +72,9 @@ class TorsoSystem(BodySystem):
         self.honours = ("excitation", "torque", "breath")
         self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
         self.posture = Posture.of(body, self.q0, self._balance())
+        if face is not None:
+            bones = body_layers(body, drawn=drawn, hidden=("Sku", "Man"))  # they lie under the face
+            self.layers = [*bones, *face_layers(face, prefix="head ", bust=False)]
         self.layers = [*self.layers, *(torso_layers(trunk, self, skin) if layers is None else layers)]
 
     def _work(self) -> Measure:
@@ -106,7 +115,7 @@ class TorsoSystem(BodySystem):
                 raise InputError(f"this torso has {len(breath.activation)} elements, not {len(given.breath.elements)}")
             breath.activation = given.breath.elements.copy()
             breath.glottis = np.array([float(given.breath.glottis)])
-        bend = np.zeros(2) if given.breath is None else given.breath.bend
+        bend = np.zeros(3) if given.breath is None else given.breath.bend
         torque = self.posture.torques(state.q, state.v, bend)
         if given.torque is not None:
             torque = torque + given.torque
@@ -117,7 +126,7 @@ class TorsoSystem(BodySystem):
     def advance(  # type: ignore[override]
         self, state: TorsoState, time: float, dt: float, torque: JointTorques | None, others: Sequence[Contributor]
     ) -> None:
-        torque = self.posture.torques(state.q, state.v, np.zeros(2)) if torque is None else torque
+        torque = self.posture.torques(state.q, state.v, np.zeros(3)) if torque is None else torque
         cavity = CavityPressure(self.scratch, state.breath, load=self.viscera, push=self.push)
         state.q, state.v = self.stepper.step(
             state.q, state.v, state.activation, dt, (cavity, *others), torque=torque,

@@ -68,7 +68,7 @@ def fit_laughter(
     calls = sound.calls
     first = calls[0].start
     lead = LEAD - min(first, LEAD - 0.2)
-    curves: list[Curve] = []
+    curves = _body(sound, lead)
     before = 0.0
     for bout in sound.bouts:
         curves += _breath_in(before, bout[0].start + lead, depth)
@@ -80,6 +80,7 @@ def fit_laughter(
     torsos = [torso, *(TorsoSystem(torso.trunk, skin=False, drawn=False, layers=()) for _ in range(THREADS - 1))]
     state = torso.start(np.random.default_rng(0))
     at, errors, wanted, simulated = 0, [], [], []
+    best: Array | None = None
     began = perf_counter()
     for number, call in enumerate(calls):
         until = round((call.start + lead) / step)
@@ -90,7 +91,7 @@ def fit_laughter(
             at = until
         end = max(round((call.end + lead) / step), at + 5)
         aim = _wanted(sound, at, end, step, lead, intensity)
-        best = _fit_call(torsos, curves, state, at, end, step, call, aim, lead)
+        best = _fit_call(torsos, curves, state, at, end, step, call, aim, lead, best)
         curves += _curves(best, call, lead)
         found = _run(torso, curves, state, at, end, step)
         errors.append(float(np.sqrt(np.mean((found - aim) ** 2) / max(np.mean(aim**2), 1e-9))))
@@ -101,7 +102,7 @@ def fit_laughter(
             progress(number + 1, len(calls))
     took = (perf_counter() - began) / len(calls)
     behaviour = Behaviour(
-        "laughter", (*curves, *_body(calls, lead)), f"Laughter of {len(calls)} calls, from a sound",
+        "laughter", (*curves, *_face(sound, lead)), f"Laughter of {len(calls)} calls, from a sound",
         {"lead": (lead,), "calls": tuple(c.start + lead for c in calls)},
     )  # fmt: skip
     time = step * np.arange(1, len(wanted) + 1)
@@ -124,15 +125,34 @@ def _breath_in(since: float, until: float, depth: float) -> list[Curve]:
     ]
 
 
-def _body(calls: tuple[Call, ...], lead: float) -> list[Curve]:
-    """Spine and clavicles go along: they do not change the pressure much, and are added afterwards."""
-    start, end = calls[0].start + lead, calls[-1].end + lead
-    keys = ((0.0, 0.0), (start - 0.1, -1.5), (start + 0.3, 4.0), (end, 5.0), (end + 0.8, 0.0))
-    lift = ((0.0, 0.0), (start - 0.1, 3.0), (start + 0.3, 0.5), (end + 0.5, 0.0))
-    return [
-        Curve("spine", "keys", keys=keys, end=end + 0.8, smooth=True),
-        Curve("clavicles", "keys", keys=lift, end=end + 0.5, smooth=True),
-    ]
+def _body(sound: Laughter, lead: float) -> list[Curve]:
+    """Spine, clavicles and head go along, our choice for the look; the muscles are found with that."""
+    start, end = sound.calls[0].start + lead, sound.calls[-1].end + lead
+    keys = {
+        "spine": ((0.0, 0.0), (start - 0.1, -1.5), (start + 0.3, 4.0), (end, 5.0), (end + 0.8, 0.0)),
+        "clavicles": ((0.0, 0.0), (start - 0.1, 3.0), (start + 0.3, 0.5), (end + 0.8, 0.0)),
+        "head": ((0.0, 0.0), (start - 0.1, -3.0), (start + 0.4, -7.0), (end, -4.0), (end + 0.8, 0.0)),
+    }
+    moved = [Curve(group, keys=points, end=end + 0.8, smooth=True) for group, points in keys.items()]
+    return [*moved, *(_wave("head", 3.0 * sound.level(c.peak), c, lead) for c in sound.calls)]
+
+
+def _face(sound: Laughter, lead: float) -> list[Curve]:
+    """A breath in through an open mouth, joy, and a jaw that drops with every call, the more the louder it is."""
+    start, end = sound.calls[0].start + lead, sound.calls[-1].end + lead
+    keys = {
+        "AU2": ((start - 0.9, 0.0), (start - 0.2, 0.5), (start + 0.1, 0.0)),
+        "AU25": ((start - 0.9, 0.0), (start - 0.2, 0.3), (start + 0.1, 0.0)),
+        "AU27": ((start - 0.9, 0.0), (start - 0.2, 0.2), (end, 0.2), (end + 0.4, 0.0)),
+        "joy": ((start - 0.6, 0.0), (start - 0.1, 0.4), (start + 0.3, 1.0), (end, 1.0), (end + 2.0, 0.0)),
+    }
+    shown = [Curve(group, keys=points, smooth=True) for group, points in keys.items()]
+    return [*shown, *(_wave("AU27", 0.2 + 0.6 * sound.level(c.peak), c, lead) for c in sound.calls)]
+
+
+def _wave(group: str, amplitude: float, call: Call, lead: float) -> Curve:
+    start, end = call.start + lead, call.end + lead
+    return Curve(group, "wave", amplitude, period=end - start, start=start, end=end)
 
 
 def _curves(p: Array, call: Call, lead: float) -> list[Curve]:
@@ -148,8 +168,10 @@ def _curves(p: Array, call: Call, lead: float) -> list[Curve]:
 
 def _fit_call(
     torsos: list[TorsoSystem], curves: list[Curve], state: TorsoState, at: int, end: int, step: float, call: Call,
-    aim: Array, lead: float,
+    aim: Array, lead: float, last: Array | None,
 ) -> Array:  # fmt: skip
+    """last: what the call before has. The search starts from that, as it is or as loud as this call, or from a plain
+    guess, whichever comes nearest."""
     rate = 1.0 / max(call.end - call.start, 0.12)
     scale = max(float(np.sqrt(np.mean(aim**2))), 1.0)
     low, high = LOW / SCALE, HIGH / SCALE
@@ -171,8 +193,13 @@ def _fit_call(
         found = [shares[n % len(torsos)][n // len(torsos)] for n in range(len(points))]
         return np.stack([(f - found[0]) / h for f, h in zip(found[1:], nudge)], axis=1)
 
-    first = np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate])
-    start = np.clip(first, LOW + 1e-6, HIGH - 1e-6) / SCALE
+    starts = [np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate])]
+    if last is not None:
+        softer = last.copy()
+        softer[[0, 3]] *= min(1.0, starts[0][0] / max(last[0], 1e-3))
+        starts += [last, softer]
+    starts = [np.clip(p, LOW + 1e-6, HIGH - 1e-6) / SCALE for p in starts]
+    start = min(starts, key=lambda u: float(np.sum(miss(u) ** 2))) if last is not None else starts[0]
     result = least_squares(miss, start, jacobian, bounds=(low, high), max_nfev=ROUNDS)
     return np.asarray(np.clip(result.x * SCALE, LOW, HIGH))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy import bound_skin
+from vitruvian.anatomy.face.drawn import covered
 from vitruvian.anatomy.trunk import Trunk
 from vitruvian.breath import vertices
 from vitruvian.skeleton import bone_poses
@@ -18,9 +19,9 @@ from vitruvian.world import Camera, Lines, LinesFrame, Surface, SurfaceFrame
 
 Array = np.ndarray
 TORSO_CAMERAS = (
-    Camera("front", (0.35, -2.0, 1.45), (0.0, -0.02, 1.33)),
-    Camera("side", (2.0, -0.45, 1.42), (0.0, -0.02, 1.33)),
-    Camera("half", (1.25, -1.6, 1.62), (0.0, -0.02, 1.32)),
+    Camera("front", (0.45, -2.65, 1.60), (0.0, -0.02, 1.43)),
+    Camera("side", (2.65, -0.60, 1.57), (0.0, -0.02, 1.43)),
+    Camera("half", (1.65, -2.1, 1.75), (0.0, -0.02, 1.43)),
     Camera("person", (0.9, -4.1, 1.35), (0.0, 0.0, 0.98)),
 )
 BELLY, DIAPHRAGM = (0.80, 0.55, 0.45), (0.62, 0.22, 0.20)
@@ -57,9 +58,10 @@ def torso_layers(trunk: Trunk, system: Any, skin: bool) -> list[Layer]:
     ]  # fmt: skip
     if skin:
         cover = TrunkSkin(trunk, system)
+        below = cover.bound.faces[~covered(cover.bound)]  # a head is drawn above
         layers.append(
             SurfaceLayer(
-                Surface("skin", cover.bound.faces, layer="skin", colour=SKIN, opacity=SKIN_OPACITY),
+                Surface("skin", below, layer="skin", colour=SKIN, opacity=SKIN_OPACITY),
                 lambda now: SurfaceFrame(cover.positions(now.poses, now.state.breath.x)),
             )
         )

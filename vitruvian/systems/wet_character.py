@@ -46,7 +46,7 @@ class WetCharacterSystem(CharacterSystem):
         super().__init__(
             character, q, v, body=body, cameras=cameras,
             measures=(
-                Measure(Signal("water_force", "N", "of the water on it", ("x", "y", "z")), _water_force),
+                Measure(Signal("water_force", "N", "force of the water on it", ("x", "y", "z")), _water_force),
                 Measure(Signal("displaced", "m^3", "skin below the level of calm water"), self._displaced),
                 Measure(Signal("volume_error", "", "water lost or gained, relative"), self._volume_error),
             ),

@@ -133,12 +133,11 @@ def finer_cells_smile_alike() -> Finding:
 def units_move_the_skin_as_an_artist_would() -> Finding:
     """Median over action units of the cosine between our motion and that of the data package's shape."""
     face, driver = _face(), FaceDriver(_face())
-    found = {}
+    calm, found = driver.start(), {}
+    rest = face.control_points(calm.q, calm.jaw, calm.lid_positions)
     for unit in SHAPES:
         state = driver.settled({unit: 1.0})
-        moved = face.control_points(state.q, state.jaw, state.lid_positions) - face.control_points(
-            np.zeros(face.n_modes), 0.0, np.zeros((2, 2))
-        )
+        moved = face.control_points(state.q, state.jaw, state.lid_positions) - rest
         found[unit] = likeness(face, moved, unit).cosine
     told = ", ".join(f"{u} {c:.2f}" for u, c in found.items())
     return Finding.within(float(np.median(list(found.values()))), 0.5, 1.0, "", told)

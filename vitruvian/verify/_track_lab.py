@@ -23,12 +23,14 @@ SIDED = ("ASI", "PSI", "THI", "KNE", "KNM", "TIB", "ANK", "ANM", "HEE", "TOE", "
          "WRA", "WRB", "FIN", "FHD", "BHD")  # fmt: skip
 MIDLINE = ("C7", "T10", "CLAV", "STRN")
 MARKERS = tuple(f"{side}{name}" for side in "LR" for name in SIDED) + MIDLINE
+ODD = {"pelvis": 0.95, "trunk": 1.06, "shoulders": 1.05, "upper arm": 0.93, "forearm": 1.08, "thigh": 1.10,
+       "shank": 0.92, "foot": 1.05}  # fmt: skip  # proportions of another subject
 PLATE = 0.25  # [m] half the side of a force plate
 
 
-def subject() -> Body:
-    """Whom the laboratory measures."""
-    return human(feet="universal", height=HEIGHT, mass=MASS)
+def subject(*, odd: bool = False) -> Body:
+    """Whom the laboratory measures; odd: someone whose proportions are not ours."""
+    return human(feet="universal", height=HEIGHT, mass=MASS, proportions=ODD if odd else None)
 
 
 def stride(body: Body, seconds: float = 1.2) -> tuple[Array, Array]:

@@ -47,6 +47,7 @@ from vitruvian.verify._flesh_exact import (
 )
 from vitruvian.verify._flesh_solver import (
     a_crushed_block_recovers,
+    a_falling_body_does_not_turn,
     a_light_strip_sags_as_an_elastica,
     a_strongly_compressed_bar_stays_on_its_branch,
     energy_is_kept_over_five_seconds_of_vibration,
@@ -66,6 +67,7 @@ from vitruvian.verify._flesh_touch import (
 
 __all__ = [
     "a_crushed_block_recovers",
+    "a_falling_body_does_not_turn",
     "a_folded_limb_finds_balance_in_every_step",
     "a_light_strip_sags_as_an_elastica",
     "a_strongly_compressed_bar_stays_on_its_branch",

@@ -50,7 +50,7 @@ def between(a: Frame, b: Frame, part: float) -> Frame:
         at = _mix(one.vertices, two.vertices, part) if same and one and two else now.vertices
         surfaces[name] = SurfaceFrame(at, now.faces, now.values)
     lines = {
-        name: LinesFrame(_mix(a.lines[name].points, now.points, part), near.lines[name].values)
+        name: LinesFrame(_mix(a.lines[name].points, now.points, part), near.lines[name].values, near.lines[name].force)
         for name, now in b.lines.items()
         if name in a.lines and name in near.lines and a.lines[name].points.shape == now.points.shape
     }

@@ -3,8 +3,8 @@
 A pack is a row of blocks: their number, their lengths (uint32, little-endian), then the blocks, each padded to 8 bytes.
 Places are boxed: six floats, low corner and step, then uint16 numbers u, with place = low + u step (in a box of 2 m,
 30 micrometres). Values are uint16 parts of their range, 65535 for none. The first block of a stage is JSON. A frame has
-its blocks in the stage's order: poses; vertices, triangles where they change, values of each surface; points and values
-of each set of lines; places of each cloud.
+its blocks in the stage's order: poses; vertices, triangles where they change, values of each surface; points, values
+and forces (half precision) of each set of lines; places of each cloud.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from vitruvian.world import Frame, Lines, Stage, Surface, SurfaceFrame
 
 Array = np.ndarray
 STEPS = 65534  # of a boxed place or a value
+HALF = 65504.0  # the greatest number of half precision
 MOST_ROWS = 4000  # of a signal; longer ones are thinned
 WHOLE = "whole"  # the camera that is always there
 
@@ -75,6 +76,9 @@ def pack_frame(stage: Stage, frame: Frame, boxes: Mapping[str, Box] | None = Non
         if lines.value:
             values = row.values if row is not None and row.values is not None else np.zeros(0)
             blocks.append(parts_of_range(values, *lines.value_range))
+        if lines.pulls:
+            force = np.zeros(0) if row is None or row.force is None else row.force
+            blocks.append(np.clip(force, -HALF, HALF).astype("<f2").tobytes())
     blocks += [boxed(frame.points.get(points.name, np.zeros((0, 3)))) for points in stage.points]
     return pack(blocks)
 
@@ -117,6 +121,7 @@ def pack_stage(stage: Stage, bounds: Bounds, first: Frame | None, about: dict[st
             **_coloured(line),
             "names": line.names or [f"{line.name} {i + 1}" for i in range(len(line.radius))],
             "muscle": line.layer == "muscles",
+            "pulls": line.pulls,
             "offsets": put(np.asarray(line.offsets, "<u4").tobytes()),
             "radius": put(np.asarray(line.radius, "<f4").tobytes()),
         }
@@ -131,6 +136,10 @@ def pack_stage(stage: Stage, bounds: Bounds, first: Frame | None, about: dict[st
     told = {
         **about,
         "bodies": stage.bodies,
+        "joints": [
+            {"body": index[j.body], "parent": index.get(j.parent, -1), "rest": j.rest, "words": j.words}
+            for j in stage.joints
+        ],
         "meshes": meshes,
         "surfaces": surfaces,
         "lines": lines,

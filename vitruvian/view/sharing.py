@@ -146,7 +146,7 @@ def _kinds(stage: Stage) -> list[int]:
         kinds += [ROWS, INDICES] if surface.faces is None else [FROM_BEFORE]
         kinds += [FROM_BEFORE] * bool(surface.value)
     for lines in stage.lines:
-        kinds += [FROM_BEFORE] * (1 + bool(lines.value))
+        kinds += [FROM_BEFORE] * (1 + bool(lines.value) + lines.pulls)
     return kinds + [ROWS] * len(stage.points)
 
 

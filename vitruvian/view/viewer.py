@@ -112,20 +112,27 @@ class Shown:
         return pack_signals(self.recording.stage, self.recording.time, self.recording.signals)
 
     def line(self, which: int, i: int) -> bytes:
-        """Instants, value and length [m] of one line over the run."""
+        """Instants, value, length [m] and force [N] of one line over the run."""
         lines = self.recording.stage.lines[which]
         part = slice(int(lines.offsets[i]), int(lines.offsets[i + 1]))
         rows = []
         for k in self._some():
             now = self.recording.frame(k).lines[lines.name]
             length = np.linalg.norm(np.diff(np.asarray(now.points[part], float), axis=0), axis=1).sum()
-            rows.append((self.recording.time[k], np.nan if now.values is None else now.values[i], length))
-        return pack([np.array(rows, "<f8").reshape(-1, 3)[:, c].tobytes() for c in range(3)])
+            value = np.nan if now.values is None else now.values[i]
+            rows.append((self.recording.time[k], value, length, np.nan if now.force is None else now.force[i]))
+        return pack([np.array(rows, "<f8").reshape(-1, 4)[:, c].tobytes() for c in range(4)])
 
     def body(self, i: int) -> bytes:
-        """Instants and position [m] of one body over the run."""
-        rows = [(self.recording.time[k], *self.recording.frame(k).poses[i][:3]) for k in self._some()]
-        return pack([np.array(rows, "<f8").reshape(-1, 4)[:, c].tobytes() for c in range(4)])
+        """Instants, position [m] of one body, and how it is turned, w x y z; then how what it hangs on is turned."""
+        stage = self.recording.stage
+        parent = next((j.parent for j in stage.joints if j.body == stage.bodies[i]), "")
+        k_parent = stage.bodies.index(parent) if parent else -1
+        rows = []
+        for k in self._some():
+            poses = np.asarray(self.recording.frame(k).poses)
+            rows.append((self.recording.time[k], *poses[i], *(poses[k_parent, 3:] if parent else (1.0, 0.0, 0.0, 0.0))))
+        return pack([np.array(rows, "<f8").reshape(-1, 12)[:, c].tobytes() for c in range(12)])
 
     def _some(self) -> list[int]:
         return np.unique(np.linspace(0, self.frames - 1, min(self.frames, MOST_SERIES)).round().astype(int)).tolist()

@@ -6,12 +6,12 @@
     meshes/                     rigid meshes end to end: vertices, faces, vertex_offsets, face_offsets
     surfaces/NAME/              vertices (frames, n, 3), faces, values (frames, n); a surface whose triangles change has
                                 all frames end to end, frame i being rows vertex_offsets[i] to vertex_offsets[i + 1]
-    lines/NAME/                 points (frames, n, 3), values (frames, lines), offsets, radius
+    lines/NAME/                 points (frames, n, 3), values and force (frames, lines), offsets, radius
     points/NAME/                positions, all frames end to end, and offsets
     checkpoint/                 what a resumed run starts from, see `world.checkpoint`
 
 Poses and signals are float64, vertices and values float32. Scene, parameters, quality, seed, version,
-frame_rate [1/s], substeps, bodies, layers, cameras and ground are attributes of the root.
+frame_rate [1/s], substeps, bodies, joints, layers, cameras and ground are attributes of the root.
 """
 
 from __future__ import annotations
@@ -152,6 +152,9 @@ class Recorder:
         if lines.value:
             values = self._series[f"{at}/values"]
             values.append(_shaped(f"{what}, {lines.value}", frame.values, values.row_shape))
+        if lines.pulls:
+            force = self._series[f"{at}/force"]
+            force.append(_shaped(f"{what}, force", frame.force, force.row_shape))
 
     def _ragged(self) -> dict[str, list[str]]:
         """Offsets -> the arrays that they divide into frames."""
@@ -203,6 +206,8 @@ class Recorder:
             add(f"{at}/points", (int(lines.offsets[-1]), 3), "f4", "frame", "point", "xyz", unit="m")
             if lines.value:
                 add(f"{at}/values", (len(lines.offsets) - 1,), "f4", "frame", "line", unit=lines.unit)
+            if lines.pulls:
+                add(f"{at}/force", (len(lines.offsets) - 1,), "f4", "frame", "line", unit="N")
         for points in stage.points:
             add(f"points/{key(points.name)}/positions", (3,), "f4", "point", "xyz", unit="m")
         for at in self._ragged():
@@ -245,6 +250,7 @@ def _write_still(path: Path, stage: Stage, attributes: Mapping[str, Any]) -> Non
         **attributes,
         "units": "SI",
         "bodies": list(stage.bodies),
+        "joints": [asdict(joint) for joint in stage.joints],
         "signals": [signal.name for signal in stage.signals],
         "surfaces": [surface.name for surface in stage.surfaces],
         "lines": [lines.name for lines in stage.lines],

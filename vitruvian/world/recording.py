@@ -17,7 +17,19 @@ import numpy as np
 
 from vitruvian.errors import InputError, MissingExtra, unknown_name
 from vitruvian.world.recorder import FORMAT, FORMAT_VERSION, key
-from vitruvian.world.stage import Camera, Frame, Lines, LinesFrame, Mesh, Points, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world.stage import (
+    Camera,
+    Frame,
+    Joint,
+    Lines,
+    LinesFrame,
+    Mesh,
+    Points,
+    Signal,
+    Stage,
+    Surface,
+    SurfaceFrame,
+)
 from vitruvian.world.stage_check import check_stage
 from vitruvian.world.store import Store
 from vitruvian.world.untrusted import (
@@ -74,6 +86,8 @@ class Recording:
                 check(isinstance(about[name], list) and all(isinstance(item, str) for item in about[name]), name)
                 check(len(about[name]) <= MOST_PARTS, f"too many {name}")
                 check(all(len(item) <= MOST_LETTERS for item in about[name]), f"long names of {name}")
+            joints = about.get("joints", [])
+            check(isinstance(joints, list) and len(joints) <= MOST_PARTS, "joints")
             _check_attributes(about)
         _ = recording.time, recording.stage
         return recording
@@ -198,6 +212,7 @@ class Recording:
         with self._store.trouble("stage"):
             stage = Stage(
                 bodies=tuple(about["bodies"]),
+                joints=tuple(made(Joint, joint) for joint in about.get("joints", [])),
                 meshes=tuple(self._meshes()),
                 surfaces=tuple(self._surface(name) for name in about["surfaces"]),
                 lines=tuple(self._lines(name) for name in about["lines"]),
@@ -266,8 +281,10 @@ class Recording:
         points = self._store.read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
         with self._store.trouble(f"{at}/points"):
             check_places(points, f" at frame {i}")
-        values = self._store.read(f"{at}/values", i, i + 1, shape=(len(lines.offsets) - 1,))[0] if lines.value else None
-        return LinesFrame(points, values)
+        shape = (len(lines.offsets) - 1,)
+        values = self._store.read(f"{at}/values", i, i + 1, shape=shape)[0] if lines.value else None
+        force = self._store.read(f"{at}/force", i, i + 1, shape=shape)[0] if lines.pulls else None
+        return LinesFrame(points, values, force)
 
     def points(self, name: str, i: int) -> np.ndarray:
         """A cloud of points at frame `i` [m], shape (any, 3)."""

@@ -63,6 +63,7 @@ class Lines:
     value: str = ""  # what the per-line values mean (activation, tension), "" if there are none
     unit: str = ""
     value_range: tuple[float, float] = (0.0, 1.0)
+    pulls: bool = False  # whether each frame tells with what force every line pulls
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,16 @@ class Signal:
     unit: str
     title: str = ""  # a few words for the plot, defaults to the name
     components: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What a body hangs on; how far the joint has turned is read off the poses."""
+
+    body: str
+    parent: str  # the body that it turns on; "" is the world
+    rest: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # body to parent when nothing is turned, w x y z
+    words: str = ""  # the body's name in words: "humerus, left"
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,7 @@ class Stage:
     signals: tuple[Signal, ...] = ()
     cameras: tuple[Camera, ...] = ()
     ground: float | None = 0.0  # height [m] at which a ground plane is drawn, None for none
+    joints: tuple[Joint, ...] = ()  # of those bodies that have one
 
 
 @dataclass
@@ -120,10 +132,11 @@ class SurfaceFrame:
 
 @dataclass
 class LinesFrame:
-    """One frame of `Lines`: points [m], shape (offsets[-1], 3); values, shape (n_lines,), if declared."""
+    """One frame of `Lines`: points [m], shape (offsets[-1], 3); values and force, shape (n_lines,), if declared."""
 
     points: Array
     values: Array | None = None
+    force: Array | None = None  # [N]
 
 
 @dataclass

@@ -16,6 +16,13 @@ def check_stage(stage: Stage) -> None:
     for kind in ("meshes", "surfaces", "lines", "points", "signals", "cameras"):
         _unique(kind, (part.name for part in getattr(stage, kind)))
     bodies = set(stage.bodies)
+    _unique("joint of", (joint.body for joint in stage.joints))
+    for joint in stage.joints:
+        lost = {joint.body, joint.parent} - bodies - {""}
+        if lost or not joint.body:
+            raise InputError(f"joint of {joint.body or 'nothing'}: {''.join(sorted(lost)) or 'it'} is not a body")
+        if not abs(np.linalg.norm(joint.rest) - 1.0) < 1e-6:
+            raise InputError(f"joint of {joint.body}: its rest is no unit quaternion")
     for mesh in stage.meshes:
         if mesh.body and mesh.body not in bodies:
             raise InputError(f"mesh {mesh.name} rides on {mesh.body}, which is not a body")

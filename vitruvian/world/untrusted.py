@@ -17,7 +17,7 @@ FARTHEST = 1e6  # [m] from the origin
 LONGEST = 1e9  # [s]
 MOST_LETTERS = 200  # of a name, a title, a unit
 SKEW = 1e-3  # by which the length of a recorded quaternion may differ from 1
-WORDS = ("name", "body", "layer", "value", "unit", "title", "follow")
+WORDS = ("name", "body", "layer", "value", "unit", "title", "follow", "parent", "words")
 NUMBERS = {"opacity": (0.0, 1.0), "radius": (0.0, FARTHEST)}
 TRIPLES = {"colour": 1.0, "eye": FARTHEST, "target": FARTHEST}  # greatest size of each
 
@@ -93,6 +93,10 @@ def made(kind: type, about: dict[str, Any]) -> Any:
             most, count = TRIPLES.get(name, 1e300), 2 if name == "value_range" else 3
             check(len(value) == count and all(is_number(number, -most, most) for number in value), name)
             values[name] = tuple(float(number) for number in value)
+        elif name == "rest":
+            check(len(value) == 4 and all(is_number(number, -1.0, 1.0) for number in value), name)
+        elif name == "pulls":
+            check(isinstance(value, bool), f"{name} {value!r:.40}")
         elif name in ("components", "names"):
             check(all(isinstance(item, str) and len(item) <= MOST_LETTERS for item in value), name)
     return kind(**values)

@@ -12,6 +12,7 @@ from vitruvian.errors import Diverged
 from vitruvian.world import (
     Camera,
     Frame,
+    Joint,
     Lines,
     LinesFrame,
     Mesh,
@@ -64,6 +65,7 @@ class DoublePendulum:
         triangle = np.array([[0, 1, 2]])
         return Stage(
             bodies=("upper", "lower"),
+            joints=(Joint("upper", "", words="upper rod"), Joint("lower", "upper", (0.6, 0.0, 0.8, 0.0))),
             meshes=(
                 Mesh("rod", "upper", np.eye(3), triangle, layer="bones"),
                 Mesh("stand", "", np.eye(3) - 1.0, triangle, layer="stand", opacity=0.5),
@@ -80,6 +82,7 @@ class DoublePendulum:
                     names=("a", "b"),
                     value="tension",
                     layer="muscles",
+                    pulls=True,
                 ),
             ),
             points=(Points("spray", 0.01),),
@@ -102,7 +105,7 @@ class DoublePendulum:
                 "sheet": SurfaceFrame(np.eye(4, 3) + q[0], None, np.sin(np.arange(4) + q[1])),
                 "drops": SurfaceFrame(rows + q[0], np.array([[0, 1, 2]] * (n - 2)), rows[:, 0]),
             },
-            lines={"rope": LinesFrame(np.arange(15.0).reshape(5, 3) * q[0], q)},
+            lines={"rope": LinesFrame(np.arange(15.0).reshape(5, 3) * q[0], q, 10.0 * q)},
             points={"spray": np.full((state.steps % 3, 3), q[1])},
         )
 

@@ -24,11 +24,11 @@ Array = np.ndarray
 MODES = 64
 # mixtures of both sides beside the single muscles: what expressions use together
 MIXTURES: tuple[Mapping[str, float], ...] = (
-    {"zygomaticus_major": 1.0, "risorius": 0.3, "levator_anguli_oris": 0.3, "orbicularis_oculi_orbital": 0.8,
+    {"zygomaticus_major": 1.0, "risorius": 0.3, "levator_anguli_oris": 0.3, "orbicularis_oculi_orbital": 0.5,
      "depressor_labii_inferioris": 0.4},
     {"frontalis_medial": 1.0, "frontalis_lateral": 1.0},
-    {"corrugator_supercilii": 1.0, "depressor_supercilii": 1.0, "procerus": 0.7, "orbicularis_oris_upper": 0.4,
-     "orbicularis_oris_lower": 0.4, "buccinator": 0.2, "mentalis": 0.4},
+    {"corrugator_supercilii": 1.0, "depressor_supercilii": 1.0, "procerus": 0.5, "orbicularis_oris_upper": 0.15,
+     "orbicularis_oris_lower": 0.25, "buccinator": 0.4, "mentalis": 0.4},
     {"orbicularis_oris_upper": 1.0, "orbicularis_oris_lower": 1.0},
     {"frontalis_medial": 1.0, "corrugator_supercilii": 0.5, "depressor_anguli_oris": 1.0, "mentalis": 0.6},
     {"levator_labii_alaeque_nasi": 1.0, "levator_labii_superioris": 0.8, "procerus": 0.7,

@@ -49,7 +49,7 @@ class Likeness:
 
 
 def likeness(face: Face, moved: Array, unit: str) -> Likeness:
-    """moved: displacement of the head's vertices by the unit [m] (n, 3)."""
+    """moved: displacement of the head's vertices by the unit from the calm face, its eyes open [m] (n, 3)."""
     theirs = np.sum([face.head.shape(name) for name in SHAPES[unit]], axis=0)
     far, own = np.linalg.norm(theirs, axis=1), np.linalg.norm(moved, axis=1)
     at = far > LEAST

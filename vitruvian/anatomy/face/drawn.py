@@ -7,6 +7,7 @@ where the skin of the body takes over: `covered` says which of that skin's verti
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.face import hair, look
@@ -27,7 +28,8 @@ THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band 
 UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
 BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
 HAIR = 0.4  # of the strands that a head by itself has
-SKULL, MOSTLY = "Sku", 0.97  # bone that carries the head; least weight of it on skin that the head replaces
+SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on skin that the head replaces, which ends
+# 11 mm above the head's rim: less would leave the body's coarser mouth and cheeks in its face
 
 
 def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
@@ -52,12 +54,13 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     refine, quads = catmull_clark(head.quads, len(head.vertices))
     fine = np.asarray(refine @ head.vertices)
     at = fine[quads].mean(axis=1)
-    faces = triangles(quads[at[:, 2] > _cut(head, at[:, 1])])
-    fine = _over_skull(head, fine, faces)
+    faces = triangles(quads[above_throat(head, at)])
+    bare, fine = fine, _over_skull(head, fine, faces)
     parts: dict[str, Shape] = {"skin": (fine, faces)}
     for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", hair.brows(head, fine, faces))):
         parts[name] = (riders.at(fine), riders.faces)
-    parts |= hair.hair(head, HAIR)
+    for name, (vertices, triangle) in hair.hair(head, HAIR).items():
+        parts[name] = (_along(vertices, bare, fine - bare), triangle)
     for name, (vertices, triangle) in look.eye_meshes(head.globe).items():
         parts[name] = join(*((vertices + centre, triangle) for centre in head.eyes))
     out = {}
@@ -85,9 +88,18 @@ def _over_skull(head: HeadMesh, vertices: Array, faces: Array) -> Array:
     return out
 
 
-def _cut(head: HeadMesh, y: Array) -> Array:
-    """Height [m] at which the head ends, at depths y [m] from front to back: from under the chin to the nape."""
+def _along(vertices: Array, points: Array, moved: Array) -> Array:
+    """Vertices [m] (n, 3) that go along with the nearest of `points`, which have moved by `moved` (m, 3)."""
+    far, near = cKDTree(points).query(vertices, k=4)
+    weight = 1.0 / (far + 1e-4)
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.asarray(vertices + np.einsum("nk,nkc->nc", weight, moved[near]))
+
+
+def above_throat(head: HeadMesh, points: Array) -> Array:
+    """Which points [m] (n, 3), head upright, lie above a slope from under the chin to under the nape, bool, (n,)."""
     jaw, skull = head.bones["Man"][0], head.bones[SKULL][0]
     back = skull[skull[:, 1] > np.quantile(skull[:, 1], 0.9)]
     chin, nape = jaw[jaw[:, 2].argmin()], back[back[:, 2].argmin()]
-    return np.interp(y, [chin[1], nape[1]], [chin[2] - BELOW, nape[2] - BELOW])
+    height = np.interp(points[:, 1], [chin[1], nape[1]], [chin[2] - BELOW, nape[2] - BELOW])
+    return np.asarray(points[:, 2] > height)

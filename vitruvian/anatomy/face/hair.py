@@ -17,7 +17,8 @@ from vitruvian.mesh.catmull_clark import catmull_clark
 
 Array = np.ndarray
 BROW = (6983, 6980, 6996, 6998, 6982)  # of the base mesh, along the left brow from within
-BROW_HAIRS = 340
+BROW_HAIRS = 560
+FLATTER = 0.35  # of the rise of the line over its chord: the data's is peaked
 LASHES = (110, 60)  # of an upper and a lower lid
 # y and height [m] of the hairline, from the forehead over temple and ear to the nape
 HAIRLINE = np.array(
@@ -124,6 +125,8 @@ def brows(head: HeadMesh, surface: Array, faces: Array) -> Riders:
     """Hairs along both brows."""
     line = np.array([head.vertices[np.flatnonzero(head.base == b)[0]] for b in BROW])
     line = line[np.argsort(line[:, 0])]
+    chord = np.interp(line[:, 0], line[[0, -1], 0], line[[0, -1], 2])
+    line[:, 2] -= FLATTER * (line[:, 2] - chord)
     rng = np.random.default_rng(4)
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
     normals = vertex_normals(surface, faces)
@@ -141,7 +144,7 @@ def brows(head: HeadMesh, surface: Array, faces: Array) -> Riders:
         root = at + up * (off * thick + 0.0005)
         lean = np.interp(s, [0.0, 0.2, 0.6, 1.0], [0.75, 0.38, 0.08, -0.2]) - 0.25 * off  # towards the middle line
         way = along * np.cos(lean) + up * np.sin(lean)
-        parts.append(_hair(root, way, rng.uniform(0.0055, 0.008) * (1.0 - 0.3 * s), 0.00026, surface, normals, tree))
+        parts.append(_hair(root, way, rng.uniform(0.0055, 0.008) * (1.0 - 0.3 * s), 0.00019, surface, normals, tree))
     return _both_sides(parts, surface, faces)
 
 

@@ -19,6 +19,7 @@ MOVES = 0.0003  # [m] of blink or squint: vertices that do are lid
 FOLLOWS = 0.8  # of vertical gaze, by the upper lid
 TURN = np.radians(40.0)  # of the upper margin from open to shut
 WIDEST = -0.6  # upper lid, opened
+ROOF = (0.014, 0.022)  # [m] nearer to the midline and farther below the eye: not lid, but the roof of the mouth
 CLEAR = 0.0002  # [m] between globe and lid
 AROUND, SKIN = 0.016, 0.0010  # [m] from the globe: skin that may come to lie on it; its thickness there
 AWAKE = -0.2  # upper lid at rest: the data's eyes are half shut
@@ -58,7 +59,10 @@ def lids(head: HeadMesh) -> tuple[Lids, Lids]:
     for eye, side in zip(head.eyes, ("Left", "Right")):
         blink, squint = head.shape(f"eyeBlink{side}"), head.shape(f"eyeSquint{side}")
         moved = np.linalg.norm(blink, axis=1)
-        vertex = np.flatnonzero((moved > MOVES) | (np.linalg.norm(squint, axis=1) > MOVES))
+        # the data's blink also moves the roof of the mouth
+        v = head.vertices
+        roof = (np.abs(v[:, 0]) < ROOF[0]) & (v[:, 2] < eye[2] - ROOF[1])
+        vertex = np.flatnonzero(~roof & ((moved > MOVES) | (np.linalg.norm(squint, axis=1) > MOVES)))
         start, end = head.vertices[vertex] - eye, head.vertices[vertex] + SHUT * blink[vertex] - eye
         r0, r1 = np.linalg.norm(start, axis=1), np.linalg.norm(end, axis=1)
         d0, d1 = start / r0[:, None], end / r1[:, None]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
@@ -24,8 +25,10 @@ SKIN, MOUTH, CLOTHED = range(3)
 PAINT = 0.00015  # [m]
 IRIS = 5.9 / 12.0  # radius of a human iris over that of its globe
 SLIT_OVER_CORNER = 0.0025  # [m] how much higher the mouth's slit is at the midline
+LIPS_END = 0.0015  # [m] from the data's corner, where the lips part
 OVER = 0.0015  # [m] that the upper teeth reach below the slit
 FORWARD = 0.0035  # [m] that teeth are moved before the data's bands, to where lips lie on them
+NARROW = 2.5e4  # [1/m³] the data's bands are flat and wide; an arch goes back behind the canines
 # [m] widths of incisors, canine, premolars and molars, upper; lower; and heights of the upper ones
 TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098, 0.0095)
 LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110, 0.0105)
@@ -95,7 +98,7 @@ def _mouth(head: HeadMesh) -> tuple[Array, Array, float]:
 def lips(head: HeadMesh, surface: Array, quads: Array) -> Riders:
     """The red of the lips, PAINT over the skin, its border drawn exactly: the bow above, an arc below."""
     corner, upper, slit = _mouth(head)
-    half = corner[0] + 0.0012
+    half = corner[0] - LIPS_END
 
     def border(v: Array) -> tuple[Array, Array]:
         s = np.clip(np.abs(v[:, 0]) / half, 0.0, 1.0)
@@ -224,7 +227,7 @@ def teeth(head: HeadMesh) -> dict[str, Shape]:
     slit = _mouth(head)[2]
     for name, widths, up in (("upper", TEETH, -1.0), ("lower", LOWER_TEETH, 1.0)):
         band = head.parts[f"{name}-teeth"][0]
-        edge = slit - (OVER if name == "upper" else OVER + 0.002)
+        edge = slit - (OVER if name == "upper" else OVER + 0.0032)
         angle = np.arctan2(band[:, 0], -(band[:, 1] - band[:, 1].max()))
         bins = np.linspace(-1.3, 1.3, 27)
         line = []
@@ -233,15 +236,16 @@ def teeth(head: HeadMesh) -> dict[str, Shape]:
             if len(own):
                 line.append(own[np.argmin(own[:, 1] - 0.3 * np.abs(own[:, 0]))][:2])
         half = np.array([p for p in line if p[0] >= 0.0] or [[0.0, band[:, 1].min()], [0.02, band[:, 1].min() + 0.02]])
-        depth = np.polyfit(half[:, 0] ** 2, half[:, 1], 1) - (0.0, FORWARD)
+        bend, front = np.polyfit(half[:, 0] ** 2, half[:, 1], 1) - (0.0, FORWARD)
+        depth = Polynomial([front, 0.0, bend, 0.0, NARROW])
         parts = []
         across = np.linspace(0.0, 0.05, 501)
-        along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), depth[0] * np.diff(across**2)))])
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), np.diff(depth(across))))])
         for side in (1.0, -1.0):
             at = 0.0
             for k, width in enumerate(widths):
                 x = float(np.interp(at + 0.5 * width, along, across))
-                slope = 2.0 * depth[0] * x
+                slope = depth.deriv()(x)
                 tall = TALL[k] * (1.0 if name == "upper" else 0.88)
                 parts.append(
                     _tooth(
@@ -249,7 +253,7 @@ def teeth(head: HeadMesh) -> dict[str, Shape]:
                         tall,
                         0.0065,
                         up,
-                        np.array([side * x, np.polyval(depth, x * x), edge]),
+                        np.array([side * x, depth(x), edge]),
                         side * np.arctan(slope),
                     )
                 )

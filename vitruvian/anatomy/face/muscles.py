@@ -1,8 +1,9 @@
 """The 44 muscles of the face: kind, path on this head, strength, and where their fibres run.
 
 The table (`data/face_muscles.csv`) has the left side, its points as vertices of MakeHuman's base mesh with offsets, so
-that a muscle follows every build. A muscle fills a tube about its path: an ellipse, `width` along the skin by THICK
-across it. Lids are turned, not deformed (`lids`): the two muscles that move them have no fibres in the tissue.
+that a muscle follows every build. A muscle is one bundle or several (`|` between their points) of like fibres; a bundle
+fills a tube about its path: an ellipse, `width` along the skin by THICK across it. Lids are turned, not deformed
+(`lids`): the two muscles that move them have no fibres in the tissue.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ Array = np.ndarray
 THICK = 0.004  # [m] half the depth that a muscle fills: no thinner than the cells can see
 NARROWEST = 0.007  # [m]
 LID_MUSCLES = ("orbicularis_oculi_palpebral", "levator_palpebrae_superioris")
-RING = "orbicularis_oculi_orbital"
 MIRROR = np.array([-1.0, 1.0, 1.0])
 FINE = 0.001  # [m] between points of a path
 # stretch at which fibres are strongest: at rest they are shorter, and those that are drawn out by others resist late
@@ -36,11 +36,15 @@ class FaceMuscle:
     name: str  # such as zygomaticus_major_l
     kind: str  # linear, sheet or sphincter
     layer: str  # superficial, muscle or deep
-    path: Array  # from origin to insertion [m], shape (n, 3)
-    closed: bool
-    peak_force: float  # [N]
-    width: float  # [m]
+    bundles: tuple[Array, ...]  # each from origin to insertion [m], shape (n, 3)
+    peak_force: float  # of all bundles [N]
+    width: float  # of a bundle [m]
     action_units: tuple[str, ...]
+
+    @property
+    def path(self) -> Array:
+        """Of its first bundle [m], shape (n, 3)."""
+        return self.bundles[0]
 
     @property
     def base(self) -> str:
@@ -60,49 +64,61 @@ def face_muscles(head: HeadMesh) -> tuple[FaceMuscle, ...]:
     out = []
     for side, mirror in (("l", np.ones(3)), ("r", MIRROR)):
         for row in read_csv("face_muscles.csv"):
-            path = []
-            for point in row["points"].split(";"):
-                vertex, *offset = point.split()
-                path.append(head.vertices[number[int(vertex)]] + 1e-3 * np.array(offset, float))
+            bundles = []
+            for bundle in row["points"].split("|"):
+                path = []
+                for point in bundle.split(";"):
+                    vertex, *offset = point.split()
+                    path.append(head.vertices[number[int(vertex)]] + 1e-3 * np.array(offset, float))
+                bundles.append(np.array(path) * mirror)
             units = tuple(u for u in row["action_units"].replace("(off:", "").replace(")", "").split())
             out.append(
                 FaceMuscle(
-                    f"{row['name']}_{side}", row["kind"], row["layer"], np.array(path) * mirror, row["closed"] == "1",
-                    float(row["peak_force_n"]), 1e-3 * float(row["width_mm"]), units,
+                    f"{row['name']}_{side}", row["kind"], row["layer"], tuple(bundles), float(row["peak_force_n"]),
+                    1e-3 * float(row["width_mm"]), units,
                 )
             )  # fmt: skip
     return tuple(out)
 
 
 def fibre_regions(
-    muscles: Sequence[FaceMuscle], head: HeadMesh, outward: Callable[[Array], Array]
+    muscles: Sequence[FaceMuscle], outward: Callable[[Array], Array]
 ) -> tuple[list[tuple[str, Callable[[Array], tuple[Array, Array]]]], list[Fibre]]:
     """Where fibres run, and their strength, for `sample_muscles`; outward(points) -> unit normals of the skin."""
     regions, fibres = [], []
     for muscle in muscles:
         half = 0.5 * max(muscle.width, NARROWEST)
-        regions.append((muscle.name, _region(muscle, half, head, outward)))
         idle = muscle.base in LID_MUSCLES
-        stress = muscle.peak_force / (np.pi * half * THICK) / AT_REST
+        bundles = [] if idle else [_region(path, half, outward) for path in muscle.bundles]
+        regions.append((muscle.name, _joined(bundles)))
+        stress = muscle.peak_force / len(muscle.bundles) / (np.pi * half * THICK) / AT_REST
         fibres.append(Fibre(0.0 if idle else stress, optimal_stretch=OPTIMAL))
     return regions, fibres
 
 
-def _region(
-    muscle: FaceMuscle, half: float, head: HeadMesh, outward: Callable[[Array], Array]
-) -> Callable[[Array], tuple[Array, Array]]:
-    points = np.concatenate([muscle.path, muscle.path[:1]]) if muscle.closed else muscle.path
-    fine, tangent = _resampled(points)
+def _joined(bundles: Sequence[Callable[[Array], tuple[Array, Array]]]) -> Callable[[Array], tuple[Array, Array]]:
+    """What any of several bundles covers; where two overlap, fibres run as in the later."""
+
+    def covered(x: Array) -> tuple[Array, Array]:
+        hit, direction = np.zeros(len(x), bool), np.zeros_like(x)
+        for bundle in bundles:
+            inside, along = bundle(x)
+            hit |= inside
+            direction[inside] = along[inside]
+        return hit, direction
+
+    return covered
+
+
+def _region(path: Array, half: float, outward: Callable[[Array], Array]) -> Callable[[Array], tuple[Array, Array]]:
+    fine, tangent = _resampled(path)
     tree = cKDTree(fine)
     normal = outward(fine)
     normal = normal - np.sum(normal * tangent, axis=1)[:, None] * tangent
     normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-9)[:, None]
-    side = 0 if muscle.name.endswith("_l") else 1
 
     def covered(x: Array) -> tuple[Array, Array]:
         hit, direction = np.zeros(len(x), bool), np.zeros_like(x)
-        if muscle.base in LID_MUSCLES:
-            return hit, direction
         far, at = tree.query(x, distance_upper_bound=max(half, THICK))
         near = np.flatnonzero(np.isfinite(far))
         at = at[near]
@@ -112,10 +128,6 @@ def _region(
         across = np.sqrt(np.maximum(np.sum(away * away, axis=1) - deep**2 - along**2, 0.0))
         inside = (across / half) ** 2 + (deep / THICK) ** 2 < 1.0
         inside &= np.abs(along) < 2.0 * FINE  # beyond the ends there is no muscle
-        if muscle.base == RING:  # in cheek and temple alone: the brow has muscles of its own, lids are turned
-            from_eye = x[near] - head.eyes[side]
-            lateral = from_eye[:, 0] * (1.0 if side == 0 else -1.0)
-            inside &= (from_eye[:, 2] < 0.004) | ((lateral > 0.018) & (from_eye[:, 2] < 0.012))
         hit[near] = inside
         direction[near] = tangent[at]
         return hit, direction

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.face.grids import BAND, COVER, GRID, HIGH, LOW, above_slit, face_grids, in_mouth
 from vitruvian.anatomy.face.head_mesh import HeadMesh
-from vitruvian.anatomy.face.muscles import LID_MUSCLES, RING, FaceMuscle, face_muscles, fibre_regions
+from vitruvian.anatomy.face.muscles import LID_MUSCLES, FaceMuscle, face_muscles, fibre_regions
 from vitruvian.array_cache import cached_arrays
 from vitruvian.flesh import (
     Attachments,
@@ -78,7 +78,7 @@ def face_tissue(head: HeadMesh, spacing: float = 0.006) -> FaceTissue:
         g = skin.gradient(x)
         return g / np.maximum(np.linalg.norm(g, axis=1), 1e-9)[:, None]
 
-    regions, fibres = fibre_regions(muscles, head, outward)
+    regions, fibres = fibre_regions(muscles, outward)
     depth = -skin(lattice.centres())
     kinds = np.searchsorted([d for _, d, _ in LAYERS], depth)
     # E = 3 mu, mu = 2 (mu10 + mu01), three quarters of it mu01 as in Lee and Si
@@ -123,11 +123,7 @@ def _ties(
     lattice: Lattice, head: HeadMesh, muscles: tuple[FaceMuscle, ...], levels: dict[str, LevelSet], slit: float
 ) -> Attachments:
     """Springs to skull (0) and jaw (1)."""
-    origins = [m.path[0] for m in muscles if m.bony and not m.closed and m.base not in LID_MUSCLES]
-    skull = cKDTree(head.bones["Sku"][0])
-    for ring in (m for m in muscles if m.base == RING):  # its ligaments hold it to the inner and outer rim of the orbit
-        ends = ring.path[[np.abs(ring.path[:, 0]).argmax(), np.abs(ring.path[:, 0]).argmin()]]
-        origins += list(head.bones["Sku"][0][skull.query(ends)[1]])
+    origins = [path[0] for m in muscles if m.bony and m.base not in LID_MUSCLES for path in m.bundles]
     tree = cKDTree(np.array(origins))
     filled = np.argwhere(lattice.owner >= 0)
     tissue = cKDTree(lattice.origin + (filled + 0.5) * (lattice.spacing / lattice.samples))

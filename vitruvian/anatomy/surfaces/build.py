@@ -57,7 +57,7 @@ def bone_surfaces(body: Body, *, fallback: bool = False) -> dict[str, Shape]:
         if owner not in names:
             continue
         shift = _joint(name) - _joint(owner) if owner != name else 0.0
-        part = (body.scale * (vertices + shift), faces)
+        part = ((vertices + shift) @ body.size(owner), faces)
         own[owner] = joined([own[owner], part]) if owner in own else part
     own |= _fingers(body.skeleton, body.default_q, body.scale)
     return {name: own[name] for name in body.skeleton.names if name in own}
@@ -78,17 +78,20 @@ def shown_surfaces(body: Body, *, fallback: bool = False, scapulas: bool = False
     for frame in body.muscles.frames:
         if frame.base not in shapes or (frame.name.startswith("Sca") and not scapulas):
             continue
-        side, origin = frame.name[-2:], carrier_frame(frame)[:3, 3] / body.scale
+        side, origin = frame.name[-2:], carrier_frame(frame)[:3, 3]
         if frame.name.startswith("Pat"):
             pieces = components(templates[f"Tfp{side}"])
             cap = max(pieces, key=lambda part: part[0][:, 2].max())  # the only piece of the shank above the knee
             rest, whole = joined([part for part in pieces if part is not cap]), f"Tfp{side}"
-            shift = _joint(whole) - _joint(frame.base) - origin + PATELLA_FORWARD
+            poses = bone_poses(body.skeleton, body.default_q)
+            down = poses[body.skeleton.index(whole), :3, 3] - poses[body.skeleton.index(frame.base), :3, 3]
+            shift = (down - origin) / body.scale + PATELLA_FORWARD
         else:
             cap, rest, whole = templates[f"Sca{side}"], templates[f"Cla{side}"], f"Cla{side}"
-            shift = _joint(f"Sca{side}") - _joint(whole) - origin
-        shapes[whole] = (body.scale * rest[0], rest[1])
-        shapes[frame.name] = (body.scale * (cap[0] + shift), cap[1])
+            shift = _joint(f"Sca{side}") - _joint(whole) - np.linalg.solve(body.size(whole), origin)
+        shapes[whole] = (rest[0] @ body.size(whole), rest[1])
+        size = body.size(whole) if frame.name.startswith("Sca") else body.scale * np.eye(3)
+        shapes[frame.name] = ((cap[0] + shift) @ size, cap[1])
     return shapes
 
 

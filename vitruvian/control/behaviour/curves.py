@@ -9,6 +9,8 @@
 `ease` [s] fades a curve in and out; the share is 1 within `windows` (start, end, ease), which `within` and `blend`
 set, and 0 outside. Curves of one group add up. Behaviours are sums of curves, so that they compose: a + b, later(),
 times(), blend().
+
+The face takes part by its expressions ("joy") and action units ("AU26", "LAU12"; see `control.face.units`), 0 to 1.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vitruvian.control.face.units import action_units, expressions
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
@@ -38,9 +41,16 @@ MUSCLES = (
     "lower external intercostals",
     "internal intercostals",
 )
-OTHERS = {"closure": (0.0, 1.0), "spine": (-25.0, 25.0), "clavicles": (-10.0, 20.0)}  # and their limits [1, degrees]
+OTHERS = {  # and their limits [1, degrees]
+    "closure": (0.0, 1.0), "spine": (-25.0, 25.0), "clavicles": (-10.0, 20.0), "head": (-25.0, 25.0),
+}  # fmt: skip
 GROUPS = (*MUSCLES, *OTHERS)
 SAMPLES = 200  # a second, at which sums are checked
+
+
+def of_face(group: str) -> bool:
+    """Whether a group is an expression or an action unit of the face, of one side (LAU12) or both."""
+    return group in expressions() or group.removeprefix("L").removeprefix("R") in action_units()
 
 
 @dataclass(frozen=True)
@@ -61,8 +71,8 @@ class Curve:
     windows: tuple[tuple[float, float, float], ...] = ()  # start, end, ease [s]; outside of one the curve is 0
 
     def __post_init__(self) -> None:
-        if self.group not in GROUPS:
-            raise unknown_name("group", self.group, GROUPS)
+        if self.group not in GROUPS and not of_face(self.group):
+            raise unknown_name("group", self.group, (*GROUPS, *expressions()))
         if self.shape not in SHAPES:
             raise unknown_name("shape", self.shape, SHAPES)
         for name in ("amplitude", "mean", "period", "phase", "start", "ease"):
@@ -87,7 +97,8 @@ class Curve:
         if self.group not in OTHERS:
             for value in self._extremes:
                 if not low - 1e-9 <= value <= high + 1e-9:
-                    raise InputError(f"{self.group} reaches {value:g}; an activation is from 0 to 1")
+                    what = "an intensity" if of_face(self.group) else "an activation"
+                    raise InputError(f"{self.group} reaches {value:g}; {what} is from 0 to 1")
 
     @property
     def limits(self) -> tuple[float, float]:

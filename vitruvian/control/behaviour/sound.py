@@ -50,6 +50,10 @@ class Laughter:
     def calls(self) -> tuple[Call, ...]:
         return tuple(c for bout in self.bouts for c in bout)
 
+    def level(self, time: float) -> float:
+        """Of the envelope at `time` [s], 1 at its loudest."""
+        return float(np.interp(time, self.time, self.envelope))
+
     def pressure(self, time: Array, intensity: float = 1.0) -> Array:
         """Wanted in the lungs [Pa] at times [s] from the beginning of the sound; 0 outside the calls."""
         wanted = LOUD * intensity * np.interp(time, self.time, self.envelope, left=0.0, right=0.0)

@@ -19,6 +19,7 @@ from vitruvian.control.face import FaceDriver, FaceState, blend
 from vitruvian.control.head import GazeControl
 from vitruvian.control.head.eyes import BETWEEN, lids
 from vitruvian.control.head.gaze import GazeState
+from vitruvian.control.mind.idle import spot, sway
 from vitruvian.control.mind.mind import Look, Mind, MindState, Seen
 from vitruvian.control.mind.rules import Character
 from vitruvian.couple import BodyState
@@ -66,6 +67,7 @@ class WatcherState:
     mind: MindState
     face: FaceState | None = None
     shown: float = -np.inf  # [s] when the face was last moved
+    phase: float = 0.0  # of its idling, 0 to 1
 
 
 class Watcher:
@@ -87,9 +89,8 @@ class Watcher:
         self.gaze, self.things, self.mind, self.driver = gaze, tuple(things), Mind(character, names), driver
 
     def start(self, rng: np.random.Generator) -> WatcherState:
-        return WatcherState(
-            self.gaze.start(rng), self.mind.start(), None if self.driver is None else self.driver.start()
-        )
+        gaze, face = self.gaze.start(rng), None if self.driver is None else self.driver.start()
+        return WatcherState(gaze, self.mind.start(), face, phase=float(rng.random()))
 
     def act(self, own: WatcherState, state: BodyState, time: float, dt: float) -> Controls:
         return self.live(own, state, time, dt, (), {})
@@ -112,7 +113,11 @@ class Watcher:
         seen += [Seen(name, "face", local(at), shown, regarded.get(name, 0)) for name, at, shown in faces]
         self.mind.decide(own.mind, seen, time)
         look: Look = self.mind.look(own.mind, seen, time)
-        controls = self.gaze.aim(own.gaze, state, time, dt, eyes + base @ look.target, look.turn, poses)
+        idle, target = self.mind.character.idle, look.target
+        if look.thing >= 0 and seen[look.thing].kind == "face":
+            target = spot(idle, own.phase, time, target)
+        turn = look.turn + sway(idle, own.phase, time)
+        controls = self.gaze.aim(own.gaze, state, time, dt, eyes + base @ target, turn, poses)
         controls.told["mood"] = look
         if self.driver is not None and own.face is not None:
             if time >= own.shown + FACE - 1e-9:

@@ -27,6 +27,7 @@
     [attention]                # what is worth looking at: the dearest thing wins
     [mimicry]                  # how much of another face's feeling it takes on
     [fatigue]                  # how it tires
+    [idle]                     # how it sways, breathes and looks about a face
 
 Every condition that a rule names must hold; `strength` is how strongly the rule is felt, `rise` and `fall` how fast.
 """
@@ -39,6 +40,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from vitruvian.control.mind.idle import Idle
 from vitruvian.control.toml_file import line_of, parse_toml, read_text
 from vitruvian.errors import InputError, unknown_name
 
@@ -127,11 +129,12 @@ class Character:
     attention: Attention = Attention()
     mimicry: Mimicry = Mimicry()
     fatigue: Fatigue = Fatigue()
+    idle: Idle = field(default_factory=Idle)
     about: str = ""
 
 
 TABLES: Mapping[str, type] = {
-    "feel": Feel, "do": Do, "attention": Attention, "mimicry": Mimicry, "fatigue": Fatigue,
+    "feel": Feel, "do": Do, "attention": Attention, "mimicry": Mimicry, "fatigue": Fatigue, "idle": Idle,
 }  # fmt: skip
 LISTS = ("feel", "do")
 

@@ -2,7 +2,7 @@
 
 `page.html`  what is on it      `page.css`  how it is laid out, from a phone to a desk
 `data.js`    packs to arrays    `paint.js`  arrays to pixels (WebGL 2)    `chart.js`  curves
-`page.js`    time, cameras, choices
+`pick.js`    what a click meets     `page.js`    time, cameras, choices
 
 The same page plays from a server (`viewer`, `live`) and from data inside itself (`sharing`).
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-SCRIPTS = ("data.js", "paint.js", "chart.js", "page.js")
+SCRIPTS = ("data.js", "paint.js", "chart.js", "pick.js", "page.js")
 
 
 def page(data: str = "") -> str:

@@ -68,7 +68,7 @@ function openFrame(stage, blocks) { // everything at one instant, or nothing
     frame.surfaces.push(now);
   }
   for (const lines of stage.lines)
-    frame.lines.push({ points: places(next()), values: lines.value ? new Uint16Array(next()) : null });
+    frame.lines.push({ points: places(next()), values: lines.value ? new Uint16Array(next()) : null, force: lines.pulls ? new Uint16Array(next()) : null });
   for (const _ of stage.points) frame.points.push(places(next()));
   return frame;
 }
@@ -89,6 +89,23 @@ function boxOf(vertices) {
 }
 
 function valueOf(part, u) { return u === 65535 ? NaN : part.range[0] + (part.range[1] - part.range[0]) * u / 65534; }
+
+function half(u) { // a number of half precision
+  const sign = u >> 15 ? -1 : 1, e = u >> 10 & 31, m = u & 1023;
+  return e === 31 ? (m ? NaN : sign * Infinity) : sign * (e ? (1 + m / 1024) * 2 ** (e - 15) : m * 2 ** -24);
+}
+
+// How far a joint has turned [rad]: the rotation vector of a body, in the axes of the body that it hangs on, from its rest.
+function turned(joint, poses, i, parent) { // quaternions w x y z from poses[i], and from poses[parent] if that is >= 0
+  const times = (a, b) => [
+    a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3], a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+    a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1], a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]];
+  const back = a => [a[0], -a[1], -a[2], -a[3]], own = poses.slice(i, i + 4);
+  const base = parent < 0 ? [1, 0, 0, 0] : poses.slice(parent, parent + 4);
+  const q = times(times(back(base), own), back(joint.rest)), s = q[0] < 0 ? -1 : 1, l = Math.hypot(q[1], q[2], q[3]);
+  const by = l > 1e-9 ? 2 * Math.atan2(l, s * q[0]) / l : 2;
+  return [q[1], q[2], q[3]].map(x => s * by * x);
+}
 
 function lengthOf(lines, points, i) {
   let sum = 0;
@@ -126,21 +143,23 @@ class Held { // frames in this file: packed alike, deflated, in base 64
   async frame(i) { return openFrame(this.stage, this.packed.frames[i]); }
   async signals() { return openSignals(this.stage, this.packed.signals); }
   async line(which, i) {
-    const lines = this.stage.lines[which], rows = [[], [], []];
+    const lines = this.stage.lines[which], rows = [[], [], [], []];
     for (let k = 0; k < this.packed.frames.length; k++) {
       const now = (await this.frame(k)).lines[which];
       rows[0].push(this.stage.time[k]);
       rows[1].push(now.values ? valueOf(lines, now.values[i]) : NaN);
       rows[2].push(lengthOf(lines, now.points, i));
+      rows[3].push(now.force ? half(now.force[i]) : NaN);
     }
     return rows;
   }
   async body(i) {
-    const rows = [[], [], [], []];
+    const rows = Array.from({ length: 12 }, () => []), joint = this.stage.joints.find(j => j.body === i), base = joint ? joint.parent : -1;
     for (let k = 0; k < this.packed.frames.length; k++) {
       const poses = (await this.frame(k)).poses;
       rows[0].push(this.stage.time[k]);
-      for (let c = 0; c < 3; c++) rows[c + 1].push(poses[7 * i + c]);
+      for (let c = 0; c < 7; c++) rows[c + 1].push(poses[7 * i + c]);
+      for (let c = 3; c < 7; c++) rows[c + 5].push(base < 0 ? +(c === 3) : poses[7 * base + c]);
     }
     return rows;
   }

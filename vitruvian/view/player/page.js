@@ -313,14 +313,16 @@ class Page {
     if (!thing) return;
     const { actor, kind, k, i } = thing, source = this.sources[this.actors.indexOf(actor)];
     thing.name = kind === "line" ? actor.stage.lines[k].names[i] : actor.stage.bodies[i];
-    $("chosen-name").textContent = thing.name;
+    $("chosen-name").textContent = inWords(actor, thing);
     this.tellChosen();
-    if (innerWidth <= 900) { document.body.classList.remove("folded"); $("panel").scrollTop = 0; }
+    if (innerWidth <= 900) document.body.classList.remove("folded");
+    $("panel").scrollTop = 0;
     if (this.live || this.time.length < 2) return;
     if (kind === "line") {
-      const [time, value, length] = await source.line(k, i), lines = actor.stage.lines[k];
+      const [time, value, length, force] = await source.line(k, i), lines = actor.stage.lines[k];
       if (this.chosen !== thing) return;
       if (lines.value) this.ownChart(`${lines.value}${unit(lines.unit)}`, time, [{ name: "", values: value }]);
+      if (lines.pulls) this.ownChart("force [N]", time, [{ name: "", values: force }]);
       this.ownChart("length [m]", time, [{ name: "", values: length }]);
       actor.stage.signals.forEach((signal, s) => { // signals that name this muscle, such as its force
         const c = signal.components.indexOf(thing.name);
@@ -329,8 +331,12 @@ class Page {
         this.ownChart(`${signal.title}${unit(signal.unit)}`, all.time, [{ name: "", values: all.time.map ? Array.from(all.time, (_, r) => all.series[s][r * n + c]) : [] }]);
       });
     } else {
-      const [time, x, y, z] = await source.body(i);
+      const [time, x, y, z, ...turns] = await source.body(i), joint = actor.stage.joints.find(j => j.body === i);
       if (this.chosen !== thing) return;
+      if (joint) {
+        const angles = Array.from(time, (_, r) => turned(joint, turns.map(t => t[r]), 0, 4).map(x => x * 180 / Math.PI));
+        this.ownChart("turn of the joint [deg]", time, ["x", "y", "z"].map((name, c) => ({ name, values: angles.map(a => a[c]) })));
+      }
       this.ownChart("position [m]", time, [{ name: "x", values: x }, { name: "y", values: y }, { name: "z", values: z }]);
       const v = Array.from(time, (_, r) => { const a = Math.max(r - 1, 0), b = Math.min(r + 1, time.length - 1); return b > a ? Math.hypot(x[b] - x[a], y[b] - y[a], z[b] - z[a]) / (time[b] - time[a]) : 0; });
       this.ownChart("speed [m/s]", time, [{ name: "", values: v }]);
@@ -346,11 +352,17 @@ class Page {
       const lines = c.actor.stage.lines[c.k], now = c.actor.frame.lines[c.k];
       facts.push(["kind", lines.muscle ? "muscle" : lines.layer], ["group", base(c.name)]);
       if (now.values) facts.push([lines.value, `${short(valueOf(lines, now.values[c.i]))} ${lines.unit}`]);
+      if (now.force) facts.push(["force", `${short(half(now.force[c.i]))} N`]);
       facts.push(["length", `${short(1000 * lengthOf(lines, now.points, c.i))} mm`], ["radius", `${short(1000 * lines.radius[c.i])} mm`]);
     } else {
       const p = c.actor.frame.poses, i = 7 * c.i;
+      const joint = c.actor.stage.joints.find(j => j.body === c.i);
       facts.push(["kind", "bone or body"], ["position", `${short(p[i])}, ${short(p[i + 1])}, ${short(p[i + 2])} m`]);
-      facts.push(["turned by", `${short(2 * Math.acos(Math.min(1, Math.abs(p[i + 3]))) * 180 / Math.PI)}° from its rest axes`]);
+      if (joint) {
+        const turn = turned(joint, p, i + 3, joint.parent < 0 ? -1 : 7 * joint.parent + 3).map(x => x * 180 / Math.PI);
+        const parent = joint.parent < 0 ? "the world" : inWords(c.actor, { kind: "body", i: joint.parent, name: c.actor.stage.bodies[joint.parent] });
+        facts.push(["joint to", parent], ["turned by", `${short(Math.hypot(...turn))}°`], ["about x, y, z", turn.map(a => `${a.toFixed(1)}°`).join(", ")]);
+      } else facts.push(["turned by", `${short(2 * Math.acos(Math.min(1, Math.abs(p[i + 3]))) * 180 / Math.PI)}° from its rest axes`]);
     }
     $("chosen-facts").replaceChildren(...facts.flat().map(text => Object.assign(document.createElement("span"), { textContent: text })));
   }
@@ -469,10 +481,10 @@ class Page {
       actor.stage.bodies.forEach((name, i) => found.push({ kind: "body", actor, i, k: i, name }));
       actor.stage.lines.forEach((lines, k) => lines.names.forEach((name, i) => found.push({ kind: "line", actor, k, i, name })));
     });
-    const shown = want ? found.filter(f => f.name.toLowerCase().includes(want)) : [];
+    const shown = want ? found.filter(f => inWords(f.actor, f).toLowerCase().includes(want)) : [];
     $("found").replaceChildren(...shown.slice(0, 60).map(f => {
       const button = document.createElement("button");
-      button.textContent = f.name;
+      button.textContent = inWords(f.actor, f);
       button.addEventListener("click", () => this.choose(f));
       return button;
     }));
@@ -545,40 +557,12 @@ class Page {
 }
 
 function base(name) { return name.replace(/[_ ]?(left|right|[lr])?[_ ]?\d*$/i, "").replace(/_[lr]$/i, "").replace(/[_ ]\d+$/, "") || name; }
+function inWords(actor, thing) { // a bone's name in words, where the recording has it
+  const words = thing.kind === "body" && actor.stage.joints.find(j => j.body === thing.i)?.words;
+  return words ? `${words} (${thing.name})` : thing.name;
+}
 function unit(word) { return word ? ` [${word}]` : ""; }
 function short(x) { return isFinite(x) ? String(+(+x).toPrecision(4)) : "–"; }
-
-function nearLine(eye, dir, p, at) { // least distance of a ray from a stretch, and how far along the ray
-  const d = [p[at + 3] - p[at], p[at + 4] - p[at + 1], p[at + 5] - p[at + 2]], w = [eye[0] - p[at], eye[1] - p[at + 1], eye[2] - p[at + 2]];
-  const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2], b = dot(dir, d), c = dot(d, d), e = dot(dir, w), f = dot(d, w), q = c - b * b;
-  const s = Math.min(Math.max(q > 1e-12 ? (f - b * e) / q : 0, 0), 1), z = s * b - e;
-  return { z, gap: Math.hypot(w[0] + z * dir[0] - s * d[0], w[1] + z * dir[1] - s * d[1], w[2] + z * dir[2] - s * d[2]) };
-}
-
-function hitMesh(eye, dir, mesh) { // distance along a ray to the nearest triangle
-  let from = 0, to = Infinity;
-  for (let c = 0; c < 3; c++) {
-    const a = (mesh.box.low[c] - eye[c]) / dir[c], b = (mesh.box.high[c] - eye[c]) / dir[c];
-    from = Math.max(from, Math.min(a, b)); to = Math.min(to, Math.max(a, b));
-  }
-  if (!(from <= to)) return Infinity;
-  let best = Infinity;
-  const v = mesh.vertices, f = mesh.faces;
-  for (let k = 0; k < f.length; k += 3) {
-    const a = 3 * f[k], b = 3 * f[k + 1], c = 3 * f[k + 2];
-    const e1 = [v[b] - v[a], v[b + 1] - v[a + 1], v[b + 2] - v[a + 2]], e2 = [v[c] - v[a], v[c + 1] - v[a + 1], v[c + 2] - v[a + 2]];
-    const h = [dir[1] * e2[2] - dir[2] * e2[1], dir[2] * e2[0] - dir[0] * e2[2], dir[0] * e2[1] - dir[1] * e2[0]];
-    const det = e1[0] * h[0] + e1[1] * h[1] + e1[2] * h[2];
-    if (Math.abs(det) < 1e-20) continue;
-    const s = [eye[0] - v[a], eye[1] - v[a + 1], eye[2] - v[a + 2]], u = (s[0] * h[0] + s[1] * h[1] + s[2] * h[2]) / det;
-    if (u < 0 || u > 1) continue;
-    const q = [s[1] * e1[2] - s[2] * e1[1], s[2] * e1[0] - s[0] * e1[2], s[0] * e1[1] - s[1] * e1[0]], w = (dir[0] * q[0] + dir[1] * q[1] + dir[2] * q[2]) / det;
-    if (w < 0 || u + w > 1) continue;
-    const z = (e2[0] * q[0] + e2[1] * q[1] + e2[2] * q[2]) / det;
-    if (z > 0 && z < best) best = z;
-  }
-  return best;
-}
 
 const page = new Page();
 page.begin();

@@ -46,7 +46,9 @@ def cast(
     casting = solid.faces[: len(solid.faces) - drawing.shadeless]
     nearest, _ = _map(solid.vertices, casting, axes, corner, texel, each, balls)
     blocks = TEXELS // BLOCK
-    highest = maximum_filter(nearest.reshape(blocks, BLOCK, blocks, BLOCK).max(axis=(1, 3)), 3)
+    highest = maximum_filter(
+        nearest.reshape(blocks, BLOCK, TEXELS).max(axis=1).reshape(blocks, blocks, BLOCK).max(axis=2), 3
+    )
     if not floor.shown:
         nothing = np.zeros((2, 2), dtype=np.float32)
         return light, Shade(nearest, highest, nothing, nothing, nothing)
