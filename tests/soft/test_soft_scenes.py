@@ -44,6 +44,16 @@ def test_a_policy_acts_at_every_step():
     assert found.observe().signals["centre"][2] > 0.5
 
 
+def test_the_jog_runs_on_flesh_twice_as_soft_with_bent_arms():
+    world = run("michelin-run", 0.2, control="jog")
+    s, shear = world.simulation.skeleton, world.simulation.body.flesh.shear
+    plain = run("michelin-run", 0.2).simulation.body.flesh.shear
+    np.testing.assert_allclose(shear, 0.5 * plain)
+    elbow = world.state.q[s.q_start[s.index("forearm_l")]]
+    assert elbow > 0.6
+    assert world.observe().signals["centre"][2] > 0.5
+
+
 def test_shoves_push_where_they_should():
     world = run("soft-push", 2.0, first=40.0)
     before = world.observe().signals["push"][1]

@@ -42,7 +42,7 @@ from vitruvian.swarm import workers
 Array = np.ndarray
 WINDOWS = 5  # of half a cycle
 STAGES = ((3.0, 0.0), (6.0, 0.0), (12.0, 0.0), *((6.0, 20.0 * k) for k in range(1, 9)))  # [s], [N]
-PASSED = 0.25  # a stage is passed when so much of its seconds is judged, or less
+PASSED = 0.4  # a stage is passed when so much of its seconds is judged, or less
 SHOVED = 3  # rollouts under shoves
 PADDED = Ground(stiffness=1e6, damping=2e4)  # for a rigid stand-in: what ground and soft soles are together, about
 OTHERS = ((1.0, 1.0), (2.0, 0.75), (5.0, 1.2))  # factors on ground and servos there, so that none is leant on
