@@ -7,7 +7,20 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Effort, Follow, Gathered, Hold, Orient, Program, Smooth, TaskControl, Untwist
+from vitruvian.control.tasks import (
+    Align,
+    Balance,
+    Effort,
+    Follow,
+    Gathered,
+    Hold,
+    Orient,
+    Program,
+    Smooth,
+    Steer,
+    TaskControl,
+    Untwist,
+)
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.gather import memories
 from vitruvian.control.tasks.smooth import turn_between
@@ -82,6 +95,66 @@ def test_rows_of_points_and_bones_are_their_velocities():
         return T[:3, :3] @ local + T[:3, 3]
 
     assert np.allclose(now.moving(b, at(0.0)) @ v, (at(h) - at(-h)) / (2 * h), atol=1e-6)
+
+
+def rigged(v_of):
+    """What tasks see of a body in the water whose velocities are v_of(now at rest)."""
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [], simulated=False)
+    q, v = moving(1)
+    found = None
+    for given in (np.zeros_like(v), None):
+        v = given if given is not None else v_of(found)
+        system = SwimmerSystem(body, skin, water=StillWater(), q=q, v=v, drawn=False)
+        own, rng = control.start(np.random.default_rng(0)), np.random.default_rng(0)
+        found = control.look(own, system.start(rng), 0.0, 0.01)
+    return found
+
+
+def test_a_body_that_turns_as_one_piece_whirls_as_fast():
+    axis = np.array([0.0, 0.6, 0.8])
+
+    def rigid(now):
+        v = np.zeros(len(now.v))
+        v[:6] = np.linalg.solve(now.screws[:6].T, 0.7 * np.r_[axis, np.cross(now.centre, axis)])
+        return v
+
+    now = rigged(rigid)
+    assert now.whirling(axis) @ now.v == pytest.approx(0.7)
+    assert abs(now.momentum[3:] @ now.v).max() < 1e-9  # its centre of mass rests
+
+
+def test_limbs_that_swing_against_the_trunk_do_not_whirl():
+    def swung(now):
+        v = np.zeros(len(now.v))
+        v[now.skeleton.v_slice("Hu_l")] = [0.0, 0.0, 2.0]
+        v[:6] = -np.linalg.solve(now.momentum[:, :6], now.momentum @ v)  # as a body does that nothing pushes
+        return v
+
+    now = rigged(swung)
+    up = np.array([0.0, 0.0, 1.0])
+    assert abs(up @ now.turning(0) @ now.v) > 0.01
+    assert now.whirling(up) @ now.v == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("task", "axis"), [("steer", [0.0, 0.0, 1.0]), ("balance", None)])
+def test_steer_and_balance_ask_the_whole_body_to_turn_that_way(task, axis):
+    now = rigged(lambda now: moving(2)[1])  # at rest the water gives nothing to push off from
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [], simulated=False)
+    chest = now.poses[now.skeleton.index("T6")]
+    if task == "steer":  # a place on his left
+        ahead = now.poses[now.skeleton.index("T1"), :2, 3] - now.poses[0, :2, 3]
+        wish = Steer(tuple(now.centre[:2] + 3.0 * np.array([-ahead[1], ahead[0]])))
+    else:
+        wish = Balance(chest[:3, 2] + 0.5 * chest[:3, 0])
+        axis, _ = turn_between(chest, wish.direction / np.linalg.norm(wish.direction))
+    whirl = []
+    for tasks in ([], [wish]):
+        control.tasks = [*tasks, Effort(control.limits)]
+        x, _ = control.decide(control.start(np.random.default_rng(0)), now)
+        whirl.append(now.whirling(np.asarray(axis)) @ now.all(x))
+    assert whirl[1] > whirl[0] + 0.02
 
 
 def test_the_governing_equation_holds_for_what_is_decided():

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from vitruvian.anatomy import human
 from vitruvian.control import Controls
 from vitruvian.control.tasks import InTurn, Stage
 from vitruvian.errors import InputError
 from vitruvian.scenes import find
+from vitruvian.scenes._medley import astray, lies
+from vitruvian.skeleton import bone_poses
+from vitruvian.spatial import exp_so3, quaternion_from_rotation
 from vitruvian.world.state import flatten_state, unflatten_state
 
 
@@ -92,6 +98,41 @@ def test_a_stage_may_be_done_before_its_time():
     for k in range(10):
         turn.act(own, None, 0.01 * k, 0.01)
     assert own.begun == pytest.approx(0.05)
+
+
+def test_a_needless_stage_is_left_out_but_the_last():
+    none = {"needless": lambda state: True}
+    stages = [Stage("a", Constant(0.0), 0.1), *(Stage(n, Constant(0.5), 0.1, **none) for n in "bc")]
+    for last in ("needless", "needed"):
+        turn = InTurn([*stages, Stage("d", Constant(1.0), 1.0, **(none if last == "needless" else {}))])
+        own = turn.start(np.random.default_rng(0))
+        for k in range(12):
+            turn.act(own, None, 0.01 * k, 0.01)
+        assert own.stage == 3
+
+
+def test_he_leaves_off_aiming_when_he_will_point_at_the_place():
+    body = human()
+    q, v = body.default_q.copy(), np.zeros(body.skeleton.n_v)
+    q[3:7] = quaternion_from_rotation(exp_so3(np.array([np.pi / 2.0, 0.0, 0.0])))  # face down, head towards -y
+    q[:3] = 0.0
+    state = SimpleNamespace(q=q, v=v)
+
+    def at(degrees, far=3.0):
+        a = np.radians(degrees)
+        return (far * np.sin(a), -far * np.cos(a))  # on his left
+
+    assert astray(body, state, at(50.0)) == pytest.approx(np.radians(50.0), abs=0.02)
+    assert lies(body, False, at(5.0))(state)
+    assert not lies(body, False, at(12.0))(state)
+    assert lies(body, False, at(12.0, 1.0))(state)  # he would pass it by 20 cm
+    assert not lies(body, True)(state)
+    upward = bone_poses(body.skeleton, q)[0, 2, :3]
+    state.v[:3] = 0.5 * upward  # still turning to the left, by 14° more
+    assert not lies(body, False, at(0.0))(state)
+    assert lies(body, False, at(7.0))(state)
+    state.v[:3] = 2.0 * bone_poses(body.skeleton, q)[0, :3, :3].T @ np.array([0.0, -1.0, 0.0])  # rolling on
+    assert not lies(body, False)(state)
 
 
 def test_a_stage_without_muscles_is_named():

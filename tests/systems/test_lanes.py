@@ -185,3 +185,18 @@ def test_an_arm_a_rod_and_a_tank_side_by_side():
     aside = np.array([4.0, 0.0, 0.0])
     assert frame.lines["tank tank"].points == pytest.approx(alone.lines["tank"].points + aside)
     assert "arm muscles" in frame.lines
+
+
+def test_bodies_in_lanes_keep_their_joints_and_forces():
+    body = arm("left")
+    system = LanesSystem({lane: BodySystem(body, drawn=False) for lane in "ab"}, APART)
+    stage, frame = system.stage(), system.observe(system.start(RNG), None, 0.0)
+    joint = {j.body: j for j in stage.joints}
+    assert set(joint) == set(stage.bodies)
+    child = body.skeleton.names[1]
+    one, other = (joint[next(b for b in stage.bodies if b.startswith(lane) and child in b)] for lane in "ab")
+    assert one.parent != other.parent
+    assert {one.parent, other.parent} <= set(stage.bodies)
+    for lines in stage.lines:
+        assert lines.pulls
+        assert frame.lines[lines.name].force.shape == lines.radius.shape

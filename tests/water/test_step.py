@@ -220,3 +220,23 @@ def test_a_full_tank_that_follows_a_body_stays_full():
     state = fill(tank)
     move_window(tank, state, np.array([2, 0, 0]))
     assert (state.phi < 0.0).all()
+
+
+def test_a_tank_that_was_filled_without_its_bodies_is_refused():
+    """Their volume would be put back as water: the surface would rise by it."""
+    mechanism = RigidBodies([free(position=(0.5, 0.5, 0.4))])
+    body, tank = mechanism.start(), tank_of()
+    with pytest.raises(InputError, match="filled without the bodies"):
+        step(tank, fill(tank, level=0.6), 0.01, mechanism=mechanism, body=body)
+    above = RigidBodies([free(position=(0.5, 0.5, 0.85))])  # nothing is displaced yet
+    step(tank, fill(tank, level=0.6), 0.01, mechanism=above, body=above.start())
+
+
+def test_a_mechanism_without_its_state_is_refused():
+    mechanism, tank = RigidBodies([free(position=(0.5, 0.5, 0.4))]), tank_of()
+    with pytest.raises(InputError, match="a mechanism needs its state"):
+        step(tank, fill(tank, level=0.6), 0.01, mechanism=mechanism)
+    with pytest.raises(InputError, match="a mechanism needs its state"):
+        fill(tank, level=0.6, mechanism=mechanism)
+    with pytest.raises(InputError, match="needs its mechanism"):
+        fill(tank, level=0.6, body=mechanism.start())

@@ -34,9 +34,8 @@ def contact_shapes(body: Body) -> tuple[RoundCone, ...]:
             if bone in body.skeleton.names:
                 flip = -1.0 if bone.endswith("_r") else 1.0
                 size, across = body.size(bone), body.breadth(bone)
-                a, b = (size @ (flip * ax, ay, az)).tolist(), (size @ (flip * bx, by, bz)).tolist()
-                radii = (across * ra, across * rb)
-                shapes.append(RoundCone(bone, (a[0], a[1], a[2]), (b[0], b[1], b[2]), radii))
+                a, b = (tuple(size @ (flip * x, y, z)) for x, y, z in ((ax, ay, az), (bx, by, bz)))
+                shapes.append(RoundCone(bone, a, b, (across * ra, across * rb)))
     return tuple(shapes)
 
 

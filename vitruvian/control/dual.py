@@ -36,6 +36,7 @@ def newton(
 ) -> tuple[int, bool]:
     """Steps taken, and whether no |r| is above `goal`; fills y and x."""
     n, m = len(y), len(x)
+    low = np.zeros(m)
     z, dz, r, d = np.empty(m), np.empty(m), np.empty(n), np.empty(n)
     H, part, at = np.empty((n, n)), np.empty(n), np.empty(n, np.uint32)
     steps = 0
@@ -78,7 +79,7 @@ def newton(
             slope += r[i] * d[i]
             bend += part[i] * d[i]
         columns_times(start, row, value, d, dz)
-        t = _length(inverse, upper, z, dz, slope, bend)
+        t = step_length(inverse, low, upper, z, dz, slope, bend)
         for i in range(n):
             y[i] += t * d[i]
         steps += 1
@@ -115,22 +116,22 @@ def bend_times(slack: Array, soft: Array, y: Array, out: Array) -> None:
 
 
 @nb.njit(cache=True)
-def _length(inverse: Array, upper: Array, z: Array, dz: Array, slope: float, bend: float) -> float:
+def step_length(inverse: Array, low: Array, high: Array, z: Array, dz: Array, slope: float, bend: float) -> float:
     """Length of the step at which the dual's slope, `slope` at its beginning, has died down: by bisection between good
-    bounds; z: x before it is clipped, dz: Rᵀ d."""
-    low, high, t = 0.0, -1.0, 1.0
+    bounds; z: x before it is clipped to low and high, dz: Rᵀ d."""
+    least, most, t = 0.0, -1.0, 1.0
     for _ in range(40):
         now = slope + t * bend
         for i in range(len(z)):
             if dz[i] != 0.0:
-                before = min(max(z[i], 0.0), upper[i])
-                after = min(max(z[i] + t * inverse[i] * dz[i], 0.0), upper[i])
+                before = min(max(z[i], low[i]), high[i])
+                after = min(max(z[i] + t * inverse[i] * dz[i], low[i]), high[i])
                 now += (after - before) * dz[i]
         if abs(now) <= DIED * abs(slope):
             return t
         if now > 0.0:
-            high = t
+            most = t
         else:
-            low = t
-        t = 2.0 * t if high < 0.0 else 0.5 * (low + high)
+            least = t
+        t = 2.0 * t if most < 0.0 else 0.5 * (least + most)
     return t

@@ -17,18 +17,40 @@ where Lee leaves the second term out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba as nb
 import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.activation import TorqueMap
+from vitruvian.control.controls import Controls, Effort
 from vitruvian.control.dual import add_rows
-from vitruvian.couple import BodyState, BodyStepper, Contributor
+from vitruvian.couple import BodyState, BodyStepper, Contributor, JointTorques
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
+
+
+def without_stops(body: Body) -> BodyStepper:
+    """A stepper for torques, which do not fight stops: a joint that meets one is pushed back by it, and asked for
+    nothing more."""
+    s, none = body.skeleton, np.zeros(body.skeleton.n_v)
+    loose = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
+    return BodyStepper(loose, body.muscles)
+
+
+def torque_controls(body: Body, rows: Array, asked: Array, given: Array) -> Controls:
+    """Torques [N m] (n,) on the coordinates `rows`, muscles at rest; and how far they fall short of what was asked."""
+    full = np.zeros(body.skeleton.n_v)
+    full[rows] = given
+    lack = np.abs(given - asked)
+    worst = int(np.argmax(lack))
+    return Controls(
+        excitation=np.zeros(body.muscles.n_muscles),
+        torque=JointTorques(full),
+        effort=Effort(float(lack[worst]), int(rows[worst])),
+    )
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from vitruvian.control.search.policy import Policy
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import ready
 
-HARD = 4e5  # [Pa] policies are for flesh four times as stiff as the characters' own, as Liu & al. found theirs
-
 
 def motion_of(who: Character, told: Mapping[str, Any], *, loop: bool) -> Reference:
     """The captured clip on a character for which a control was found."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,14 @@ from vitruvian.world import Recording, Report, Signal
 
 Settings = Mapping[str, Any]
 AIM = np.radians(8.0)  # how well he points at a place before he swims there
+PAST = 0.3  # [m] by which he may point past it
+THERE = 0.4  # [m] of the head from the place
+COAST = 0.5  # [s] for which he still turns and rolls when he leaves off
+# arms that move together steer by the back and the legs: with less of a bend he turns away from the place, the further
+# the nearer he comes (25° off at first, 100° after 7 s; with this 20°)
+RUDDER = replace(TOGETHER, bend=2.0)
 AGAIN = 6.0  # [s] after which he aims anew: arms that move together hardly steer
+ASTRAY = np.radians(25.0)  # off the place, at which he does so at once
 
 
 class HandOver:
@@ -49,18 +57,37 @@ class HandOver:
         report.checks["no joint lurches more at a change of stage than at other times"] = bool(lurch[0] <= lurch[1])
 
 
+def astray(body: Body, state: Any, place: Sequence[float]) -> float:
+    """Turn [rad] about the vertical from where the trunk points to a place (x, y) [m]."""
+    poses = bone_poses(body.skeleton, state.q)
+    ahead = (poses[body.skeleton.index("T1"), :3, 3] - poses[0, :3, 3])[:2]
+    way = np.asarray(place) - poses[0, :2, 3]
+    return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead @ way))
+
+
+def arrived(body: Body, place: Sequence[float]) -> Callable[[Any], bool]:
+    """Whether the head is at a place (x, y) [m]."""
+    head = body.skeleton.index("Sku")
+    return lambda state: bool(np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - place) < THERE)
+
+
 def lies(body: Body, face_up: bool, toward: tuple[float, float] | None = None) -> Callable[[Any], bool]:
-    """Whether chest and pelvis lie as they should, and the head points at a place within 8° if there is one."""
-    chest, neck = body.skeleton.index("T6"), body.skeleton.index("T1")
+    """Whether chest and pelvis lie as they should; and, if there is a place to go to, whether the head points at it
+    within 8° or 30 cm. Pelvis and heading also when his turning has died down."""
+    chest = body.skeleton.index("T6")
     side = -1.0 if face_up else 1.0
 
     def done(state: Any) -> bool:
         poses = bone_poses(body.skeleton, state.q)
         back = side * poses[[chest, 0], 2, 1]
-        good = back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
+        turning = poses[0, :3, :3] @ state.v[:3]
+        then = poses[0, :3, 1] + COAST * np.cross(turning, poses[0, :3, 1])
+        good = side * then[2] > np.cos(np.radians(PELVIS)) * np.linalg.norm(then)
+        good = good and back[0] > np.cos(np.radians(0.6 * CHEST)) and back[1] > np.cos(np.radians(0.6 * PELVIS))
         if good and toward is not None:
-            ahead, way = (poses[neck, :3, 3] - poses[0, :3, 3])[:2], np.array(toward) - poses[0, :2, 3]
-            good = ahead @ way > np.cos(AIM) * np.linalg.norm(ahead) * np.linalg.norm(way)
+            off, away = astray(body, state, toward), np.linalg.norm(np.asarray(toward) - poses[0, :2, 3])
+            near = max(AIM, float(np.arctan2(PAST, away)))
+            good = abs(off) < near and abs(off - COAST * turning[2]) < near
         return bool(good)
 
     return done
@@ -83,7 +110,8 @@ def turn_stage(
     if toward is not None:
         tasks = [*tasks, Steer(toward)]
     name = f"turn {'supine' if face_up else 'prone'}" if toward is None else "aim"
-    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0)
+    there = None if toward is None else arrived(body, toward)
+    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0, there)
 
 
 def swim_stage(
@@ -94,18 +122,19 @@ def swim_stage(
     target: tuple[float, float] | None = None,
     heading: float = 0.0,
 ) -> Stage:
-    """A stroke by rhythm, to a target if there is one."""
-    reflexes = TOGETHER if arms_together(body, load_stroke(stroke)) else Reflexes()
+    """A stroke by rhythm; with a target until he is there, or points too far off it after a cycle."""
+    together = arms_together(body, load_stroke(stroke))
+    reflexes = Reflexes() if not together else TOGETHER if target is None else RUDDER
     to = None if target is None else (lambda t: target)
     pilot = Pilot(body, stroke, reflexes=reflexes, target=to, heading=heading)
-    near = None
+    done, there = None, None
     if target is not None:
-        head = body.skeleton.index("Sku")
+        there = arrived(body, target)
 
-        def near(state: Any) -> bool:
-            return bool(np.linalg.norm(bone_poses(body.skeleton, state.q)[head, :2, 3] - target) < 0.4)
+        def done(state: Any) -> bool:
+            return there(state) or abs(astray(body, state, target)) > ASTRAY
 
-    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, near, 1.0)
+    return Stage(stroke, MuscleActuation(body, stroke, rate, pilot=pilot), seconds, done, 1.0 / rate, there)
 
 
 def toward_stages(
@@ -117,9 +146,10 @@ def toward_stages(
     point: tuple[float, float],
     times: int = 5,
 ) -> list[Stage]:
-    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew."""
+    """To a point, for one who lies prone: he aims at it by tasks, swims for a while, aims anew; there he rests."""
     stages = []
     for _ in range(times):
         stages.append(turn_stage(body, skin, parameters, False, 8.0, into=stroke, toward=point))
         stages.append(swim_stage(body, stroke, rate, AGAIN, target=point))
-    return stages
+    rest = turn_stage(body, skin, parameters, False, np.inf, into=stroke)
+    return [*stages, replace(rest, name="rest", done=None)]

@@ -14,14 +14,14 @@ from vitruvian.control.search.cycle import Cycle
 from vitruvian.control.search.playing import Playing, Running, found_file
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.samples import Control
-from vitruvian.exchange.found import HARD, cycle_for, motion_of
+from vitruvian.exchange.found import cycle_for, motion_of
 from vitruvian.systems import Measure, Push
 from vitruvian.systems.character import CharacterSystem
 from vitruvian.world import Parameter, Recording, Report, Signal, World
 
 FALLEN = 0.6  # of the first height of the centre of mass
 SUBSTEPS = 5  # of 4 ms in a frame of 20 ms
-YOUNG = Parameter(HARD, "Young's modulus of the flesh", "Pa", low=1e4, high=1e7)
+YOUNG = Parameter(0.0, "Young's modulus of the flesh; 0: what the policy was found on", "Pa", low=0.0, high=1e7)
 TOUCH = Parameter("off", "whether the skin meets itself", choices=("off", "on"))
 CONTROL = Parameter("found", "the one that was found, or the captured motion alone", choices=("found", "off"))
 
@@ -43,10 +43,12 @@ def opened(found: str, *, off: bool = False, loop: bool = False, touch: bool = F
 def steady(
     found: str, *, off: bool = False, young: float | None = None, pushes: Sequence[Push] = ()
 ) -> tuple[CharacterSystem, Following | Running, Cycle]:
-    """A character and a policy that is shipped; off: along the cycle alone."""
+    """A character and a policy that is shipped, on the flesh that it was found on unless `young` [Pa] is given.
+
+    off: along the cycle alone."""
     policy = Policy.read(found_file(found))
     who, cycle = cycle_for(policy)
-    system = soft_system(who, cycle.targets[0], cycle.rates[0], young, pushes)
+    system = soft_system(who, cycle.targets[0], cycle.rates[0], young or policy.told["young"], pushes)
     if off:
         policy = policy.at(0.0 * policy.flat)
     return system, Running(who, cycle, policy), cycle

@@ -10,6 +10,6 @@ from dataclasses import replace
 
 from vitruvian.scenes._swim import PARAMETERS, stroke_scene
 
-BRISK = {"rate": replace(PARAMETERS["rate"], default=0.9)}  # slower strokes leave the arms in the air for too long
+BRISK = {"rate": replace(PARAMETERS["rate"], default=0.95)}  # slower strokes leave the arms in the air for too long
 
 scene = stroke_scene("butterfly", "a human swims the butterfly", "Si 2013, figure 7.2", changed=BRISK)

@@ -8,7 +8,6 @@ rigid flesh.
 
 from __future__ import annotations
 
-from vitruvian.exchange.found import HARD
 from vitruvian.scenes._soft import Parameters, ran, steady, upright
 from vitruvian.systems import LanesController, LanesSystem
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, World
@@ -24,7 +23,7 @@ def build(parameters: Parameters) -> World:
         policies.append(policy)
     apart = 1.6
     middle = apart * (len(MODULI) - 1) / 2.0
-    camera = Camera("front", (middle + 2.0, -9.0, 2.2), (middle, 0.0, 0.6), follow=f"{_name(HARD)} pelvis")
+    camera = Camera("front", (middle + 2.0, -9.0, 2.2), (middle, 0.0, 0.6), follow=f"{_name(MODULI[2])} pelvis")
     side_by_side = LanesSystem(lanes, (apart, 0.0, 0.0), cameras=(camera,), ground=0.0)
     return ran(side_by_side, LanesController(policies))
 

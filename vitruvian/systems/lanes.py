@@ -76,25 +76,29 @@ class LanesSystem:
             system.step(lane, control, time, dt)  # type: ignore[attr-defined]
 
     def stage(self) -> Stage:
-        bodies, meshes, surfaces, lines, points, signals = [], [], [], [], [], []
+        bodies, joints, meshes, surfaces, lines, points, signals = [], [], [], [], [], [], []
         for lane, system in self.systems.items():
             part, call = system.stage(), lambda name, lane=lane: self.naming.format(lane=lane, name=name)
             if not self.light:
                 bodies += [call(b) for b in part.bodies]
+                joints += [
+                    replace(j, body=call(j.body), parent=call(j.parent) if j.parent else "") for j in part.joints
+                ]
                 meshes += [replace(m, name=call(m.name), body=call(m.body)) for m in part.meshes]
                 points += [replace(s, name=call(s.name)) for s in part.points]
             surfaces += [replace(s, name=call(s.name)) for s in part.surfaces]
             lines += [replace(s, name=call(s.name)) for s in part.lines]
             signals += self._declared(lane, part.signals)
         return Stage(
-            tuple(bodies),
-            tuple(meshes),
-            tuple(surfaces),
-            tuple(lines),
-            tuple(points),
-            tuple(signals),
-            self.cameras,
-            self.ground,
+            bodies=tuple(bodies),
+            joints=tuple(joints),
+            meshes=tuple(meshes),
+            surfaces=tuple(surfaces),
+            lines=tuple(lines),
+            points=tuple(points),
+            signals=tuple(signals),
+            cameras=self.cameras,
+            ground=self.ground,
         )
 
     def observe(self, state: LanesState, controls: Any, time: float) -> Frame:

@@ -170,7 +170,8 @@ def _fit_call(
     torsos: list[TorsoSystem], curves: list[Curve], state: TorsoState, at: int, end: int, step: float, call: Call,
     aim: Array, lead: float, last: Array | None,
 ) -> Array:  # fmt: skip
-    """last: what the call before has, from which it starts."""
+    """last: what the call before has. The search starts from that, as it is or as loud as this call, or from a plain
+    guess, whichever comes nearest."""
     rate = 1.0 / max(call.end - call.start, 0.12)
     scale = max(float(np.sqrt(np.mean(aim**2))), 1.0)
     low, high = LOW / SCALE, HIGH / SCALE
@@ -192,8 +193,13 @@ def _fit_call(
         found = [shares[n % len(torsos)][n // len(torsos)] for n in range(len(points))]
         return np.stack([(f - found[0]) / h for f, h in zip(found[1:], nudge)], axis=1)
 
-    first = np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate]) if last is None else last
-    start = np.clip(first, LOW + 1e-6, HIGH - 1e-6) / SCALE
+    starts = [np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate])]
+    if last is not None:
+        softer = last.copy()
+        softer[[0, 3]] *= min(1.0, starts[0][0] / max(last[0], 1e-3))
+        starts += [last, softer]
+    starts = [np.clip(p, LOW + 1e-6, HIGH - 1e-6) / SCALE for p in starts]
+    start = min(starts, key=lambda u: float(np.sum(miss(u) ** 2))) if last is not None else starts[0]
     result = least_squares(miss, start, jacobian, bounds=(low, high), max_nfev=ROUNDS)
     return np.asarray(np.clip(result.x * SCALE, LOW, HIGH))
 

@@ -10,6 +10,7 @@ from vitruvian.errors import InputError
 from vitruvian.water import particles as pls
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.distance import BAND
+from vitruvian.water.keep import missing_volume
 from vitruvian.water.levelset import make_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import open_boundary
@@ -34,6 +35,7 @@ def fill(
     """Water below a `level` [m], inside a level set phi [m] at cell centres, or everywhere (full tank): at rest, or
     with the stream of an inflow.
     """
+    check_given(mechanism, body)
     nx, ny, nz = tank.shape
     h = tank.cell
     if level is not None and tank.free_surface and not tank.closed and abs(level - tank.rest_level) > 1e-9 * h:
@@ -73,3 +75,27 @@ def fill(
     if tank.free_surface:
         pls.reseed(tank, state, boundary.volume)
     return state
+
+
+def check_given(mechanism: Mechanism | None, body: Any) -> None:
+    """Raise an error if only one of a mechanism and its state is given."""
+    if mechanism is not None and body is None:
+        raise InputError("water: a mechanism needs its state as well: body=mechanism.start()")
+    if mechanism is None and body is not None:
+        raise InputError("water: a body's state needs its mechanism as well: mechanism=")
+
+
+def check_filled(tank: Tank, state: WaterState, mechanism: Mechanism, body: Any) -> None:
+    """Raise an error if a closed tank was filled without the bodies that now lie in it, or with them elsewhere: the
+    surface would rise by all that they displace to keep the volume.
+    """
+    if not (tank.free_surface and tank.keep_volume and tank.closed):
+        return
+    opened = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins).volume
+    displaced = water_volume(tank, state.phi, np.ones(tank.shape)) - water_volume(tank, state.phi, opened)
+    missing = missing_volume(tank, state, opened)
+    if displaced > 0.0 and missing > 0.5 * displaced:
+        raise InputError(
+            f"water: the tank was filled without the bodies that lie in it, which displace {displaced:.3g} m³; give "
+            "fill their mechanism and body where they start"
+        )

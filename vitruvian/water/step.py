@@ -12,6 +12,7 @@ import numpy as np
 
 from vitruvian.errors import Diverged, InputError
 from vitruvian.water.bodies import Mechanism
+from vitruvian.water.filling import check_filled, check_given
 from vitruvian.water.forces import FORCES
 from vitruvian.water.model import Tank
 from vitruvian.water.narrow import warn_of_narrow
@@ -49,6 +50,7 @@ def step(
         raise InputError(f"water: a step must be a positive time, not {dt} s")
     if state.phi.shape != tuple(tank.shape):
         raise InputError(f"water: the state has {state.phi.shape} cells and the tank {tuple(tank.shape)}")
+    check_given(mechanism, body)
     own = getattr(mechanism, "gravity", None)
     if own is not None and not np.allclose(own, tank.gravity):
         raise InputError(f"water: gravity is {tank.gravity} in the tank and {tuple(map(float, own))} for its bodies")
@@ -62,6 +64,7 @@ def step(
         raise InputError("water: patches are for tanks without periodic sides")
     if mechanism is not None and state.substeps == 0:
         warn_of_narrow(tank, mechanism.skins(body), () if patches is None else patches.links)
+        check_filled(tank, state, mechanism, body)
     result = StepResult()
     end = state.time + dt
     while end - state.time > 1e-12 * max(1.0, abs(end)):

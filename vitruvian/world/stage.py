@@ -111,7 +111,6 @@ class Stage:
     """Everything that never changes about what a run shows."""
 
     bodies: tuple[str, ...] = ()
-    joints: tuple[Joint, ...] = ()  # of those bodies that have one
     meshes: tuple[Mesh, ...] = ()
     surfaces: tuple[Surface, ...] = ()
     lines: tuple[Lines, ...] = ()
@@ -119,6 +118,7 @@ class Stage:
     signals: tuple[Signal, ...] = ()
     cameras: tuple[Camera, ...] = ()
     ground: float | None = 0.0  # height [m] at which a ground plane is drawn, None for none
+    joints: tuple[Joint, ...] = ()  # of those bodies that have one
 
 
 @dataclass

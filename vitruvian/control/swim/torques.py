@@ -16,21 +16,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from vitruvian.anatomy import Body
 from vitruvian.control.computed_muscle import tracking_error
-from vitruvian.control.controls import Beat, Controls, Effort
-from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.controls import Beat, Controls
+from vitruvian.control.inverse import InverseDynamics, torque_controls, without_stops
 from vitruvian.control.rhythm import Stroke, StrokeMotion, load_stroke
 from vitruvian.control.senses import Felt, Sensed
 from vitruvian.control.swim.pilot import Command, Pilot, PilotState, checked_plan, give_commands
 from vitruvian.control.swim.splines import SETTLING
 from vitruvian.control.swim.springs import free_springs
-from vitruvian.couple import BodyStepper, JointTorques
 from vitruvian.errors import InputError
 
 Array = np.ndarray
@@ -90,10 +89,7 @@ class _Torques(ABC):
         for bone in s.names:
             if bone.startswith(LOOSE):
                 driven[s.v_slice(bone)] = False
-        # Torques do not fight stops: a joint that meets one is pushed back by it, and asked for nothing more.
-        none = np.zeros(s.n_v)
-        loose = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
-        self.inverse = InverseDynamics(body, BodyStepper(loose, body.muscles), floating=True, driven=driven)
+        self.inverse = InverseDynamics(body, without_stops(body), floating=True, driven=driven)
         self.rows = self.inverse.driven
 
     @property
@@ -139,15 +135,7 @@ class _Torques(ABC):
     def _controls(self, torque: Array, low: Array, high: Array) -> Controls:
         """torque, low, high: on the driven coordinates [N m], shape (n_driven,)."""
         given = np.clip(torque, low, high) if self.limited else torque
-        full = np.zeros(self.body.skeleton.n_v)
-        full[self.rows] = given
-        lack = np.abs(given - torque)
-        worst = int(np.argmax(lack))
-        return Controls(
-            excitation=np.zeros(self.body.muscles.n_muscles),
-            torque=JointTorques(full),
-            effort=Effort(float(lack[worst]), int(self.rows[worst])),
-        )
+        return torque_controls(self.body, self.rows, torque, given)
 
 
 class InverseDynamicsActuation(_Torques):

@@ -16,7 +16,7 @@ from vitruvian.control.tasks.limits import Limits
 from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
 from vitruvian.control.tasks.program import Program, Solution
 from vitruvian.control.tasks.sequence import InTurn, Stage
-from vitruvian.control.tasks.smooth import Align, Follow, Smooth
+from vitruvian.control.tasks.smooth import Align, Balance, Follow, Smooth
 from vitruvian.control.tasks.steer import Steer, Travel
 from vitruvian.control.tasks.tasks import Effort, Gaze, Hold, MouthOut, Orient, Reach, Rise, Rotate, Untwist
 from vitruvian.control.tasks.turning import random_start, turning_tasks
@@ -25,6 +25,7 @@ __all__ = [
     "ACTUATIONS",
     "Align",
     "Apart",
+    "Balance",
     "Capsules",
     "Effort",
     "Follow",

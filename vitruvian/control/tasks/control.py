@@ -17,14 +17,14 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.controls import Controls
 from vitruvian.control.controls import Effort as Shortfall
-from vitruvian.control.inverse import InverseDynamics
+from vitruvian.control.inverse import InverseDynamics, torque_controls, without_stops
 from vitruvian.control.rhythm.balance import RIBS, BodyBalance
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.force import Fit, water_force
 from vitruvian.control.tasks.gather import Gathered, Task, memories
 from vitruvian.control.tasks.limits import Limits
 from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
-from vitruvian.couple import BodyStepper, JointTorques, StillWater
+from vitruvian.couple import BodyStepper, StillWater
 from vitruvian.couple.skin_links import SkinPose
 from vitruvian.skin import BoundSkin
 
@@ -75,11 +75,7 @@ class TaskControl:
         self._links, self._faces = np.asarray(skin.face_bone), skin.faces
         driven = np.zeros(body.skeleton.n_v, dtype=bool)
         driven[self.joints] = True
-        # Torques do not fight stops: a joint that meets one is pushed back by it, and asked for nothing more.
-        s = body.skeleton
-        none = np.zeros(s.n_v)
-        loose = replace(s, forces=replace(s.forces, limit_stiffness=none, limit_damping=none))
-        self.inverse = InverseDynamics(body, BodyStepper(loose, body.muscles), floating=True, driven=driven)
+        self.inverse = InverseDynamics(body, without_stops(body), floating=True, driven=driven)
         self._order = np.searchsorted(self.inverse.driven, self.joints)
 
     def start(self, rng: np.random.Generator) -> TaskState:
@@ -137,12 +133,4 @@ class TaskControl:
         demand = self.inverse.demand(state, acceleration, dt, condense=False, wrench=state.push, others=water)
         asked = demand.torque[self._order]
         given = np.clip(asked, -self.limits.torque, self.limits.torque)
-        full = np.zeros(self.body.skeleton.n_v)
-        full[self.joints] = given
-        lack = np.abs(given - asked)
-        worst = int(np.argmax(lack))
-        return Controls(
-            excitation=np.zeros(self.body.muscles.n_muscles),
-            torque=JointTorques(full),
-            effort=Shortfall(float(lack[worst]), int(self.joints[worst])),
-        )
+        return torque_controls(self.body, self.joints, asked, given)

@@ -46,11 +46,25 @@ class Now:
         """Angular velocity of a bone per joint velocity, (3, n_v)."""
         return np.asarray((self.screws[:, :3] * self.skeleton.supports[bone][:, None]).T)
 
+    def of_bones(self, words: tuple[str, ...]) -> Array:
+        """1 for driven coordinates of bones whose names begin with one of the words (all, without words), else 0."""
+        names = [self.skeleton.names[b] for b in self.skeleton.dof_bone[self.joints]]
+        return np.array([not words or n.startswith(words) for n in names], float)
+
     def moving(self, bone: int, point: Array) -> Array:
         """Velocity of a point [m] of the world that a bone carries, per joint velocity, (3, n_v)."""
         out = np.empty((3, len(self.v)))
         _moving(self.screws, self.skeleton.supports[bone], point, out)
         return out
+
+    def whirling(self, axis: Array) -> Array:
+        """Angular velocity of the whole body about an axis (3,) through its centre of mass, per joint velocity, (n_v,):
+        its angular momentum in parts of what it would be if it turned as one piece. Limbs that swing to and fro do not
+        change it; only what lies outside the body does."""
+        whole = np.concatenate([axis, np.cross(self.centre, axis)])  # the twist of one piece, at the world's origin
+        pelvis = np.linalg.solve(self.screws[:6].T, whole)
+        turned = axis @ self.momentum[:3]
+        return np.asarray(turned / (turned[:6] @ pelvis))
 
     def reduced(self, rows: Array, target: Array) -> tuple[Array, Array]:
         """Rows (k, n_v) and their targets (k,) as rows of the driven joints, the pelvis following."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
+from vitruvian.control.dual import step_length
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
 MOST = 60  # Newton steps of one solve
 ROUNDS = 12  # solves with other one-sided rows
-DIED = 0.3  # share of the slope at which a line search ends
 GOAL = 1e-11  # of the largest residual, in parts of the largest row target and 1
 
 
@@ -109,6 +109,7 @@ def _newton(w, c, low, high, R, t, W, on, x, y):
     goal *= GOAL
     z, dz, res, d = np.empty(n), np.empty(n), np.empty(k), np.empty(k)
     H = np.empty((k, k))
+    inverse = 1.0 / w
     steps = 0
     while True:
         for i in range(n):
@@ -155,29 +156,8 @@ def _newton(w, c, low, high, R, t, W, on, x, y):
         for a in range(k):
             row = R[at[a]]
             for i in range(n):
-                dz[i] += row[i] * d[a] / w[i]
-        length = _length(w, low, high, z, dz, slope, bend)
+                dz[i] += row[i] * d[a]
+        length = step_length(inverse, low, high, z, dz, slope, bend)
         for a in range(k):
             y[at[a]] += length * d[a]
         steps += 1
-
-
-@nb.njit(cache=True)
-def _length(w, low, high, z, dz, slope, bend):
-    """Length of a Newton step at which the dual's slope along it has died down: bisection between good bounds."""
-    least, most, t = 0.0, -1.0, 1.0
-    for _ in range(40):
-        now = slope + t * bend
-        for i in range(len(z)):
-            if dz[i] != 0.0:
-                before = min(max(z[i], low[i]), high[i])
-                after = min(max(z[i] + t * dz[i], low[i]), high[i])
-                now += w[i] * (after - before) * dz[i]
-        if abs(now) <= DIED * abs(slope):
-            return t
-        if now > 0.0:
-            most = t
-        else:
-            least = t
-        t = 2.0 * t if most < 0.0 else 0.5 * (least + most)
-    return t

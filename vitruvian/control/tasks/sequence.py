@@ -1,7 +1,7 @@
 """Controllers one after another: rhythm and tasks hand over to each other without a jump.
 
-A stage ends when its time is up, or when it is `done`; the next one's controller then starts, and its excitations come
-in over `BLEND` while the last ones of the stage before go out. All stages drive muscles.
+A stage ends when its time is up, or when it is `done`; the next one that is not `needless` then starts, and its
+excitations come in over `BLEND` while the last ones of the stage before go out. All stages drive muscles.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Stage:
     seconds: float  # at most
     done: Callable[[Any], bool] | None = None  # of the body's state: ends it before its time
     least: float = 0.0  # [s] before it may be done
+    needless: Callable[[Any], bool] | None = None  # of the body's state: it is left out; not asked of the last stage
 
 
 @dataclass
@@ -62,7 +63,7 @@ class InTurn:
         over = spent >= stage.seconds - 1e-9
         over = over or (stage.done is not None and spent >= stage.least and stage.done(state))
         if over and own.stage + 1 < len(self.stages):
-            own.stage, own.begun, own.leaving = own.stage + 1, time, own.last.copy()
+            own.stage, own.begun, own.leaving = self._next(own.stage + 1, state), time, own.last.copy()
             stage, spent = self.stages[own.stage], 0.0
         controls = stage.controller.act(own.own[own.stage], state, time, dt)
         if controls.excitation is None or controls.torque is not None:
@@ -78,6 +79,14 @@ class InTurn:
         controls.excitation = given
         controls.told = {"stage": own.stage, "jump": own.jump, "lurch": own.lurch.copy()}
         return controls
+
+    def _next(self, stage: int, state: Any) -> int:
+        """The first from `stage` on that is not needless, else the last."""
+        for k in range(stage, len(self.stages) - 1):
+            needless = self.stages[k].needless
+            if needless is None or not needless(state):
+                return k
+        return len(self.stages) - 1
 
     def _watch(self, own: SequenceState, state: Any, spent: float) -> None:
         """Keep the largest change of a joint's velocity in one step: while stages hand over, and at other times."""

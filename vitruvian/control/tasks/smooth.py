@@ -10,6 +10,7 @@ from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.control.tasks.gather import Gathered
 from vitruvian.control.tasks.now import Now
+from vitruvian.control.tasks.tasks import fading
 
 Array = np.ndarray
 BEAT = 1.0 / 48.0  # [s] between decisions at which a weight counts as it is given
@@ -58,7 +59,7 @@ class Align:
             long, J = now.poses[b, :3, 2], now.turning(b)
             rate = min(self.gain * angle, self.fastest) * axis
             gathered.want(J - np.outer(long, long @ J), rate, self.weight)
-            share = float(np.clip(angle / self.near - 0.5, 0.0, 1.0))
+            share = fading(angle, self.near)
             if k == 0 and self.push and share:
                 gathered.push(-axis @ now.water.damped(now.centre)[:3], self.push * share)
 
@@ -71,6 +72,36 @@ def turn_between(pose: Array, wanted: Array) -> tuple[Array, float]:
     size = float(np.linalg.norm(axis))
     angle = float(np.arctan2(size, long @ wanted))
     return (axis / size if size > 0.02 else pose[:3, 0]), angle
+
+
+@dataclass
+class Balance:
+    """The whole body turns until a bone's long axis lies along a direction (3,) of the world, and stays so: its angular
+    momentum is asked for, and the water's moment. Against a moment that does not end, such as the buoyancy of lungs in
+    front of an upright body (10 N m), `Align` lets arms and legs swing until they stand at the ends of their ranges;
+    what holds for longer comes from the water alone. Whoever asks for it holds his spine by another task."""
+
+    direction: Array
+    weight: float = 30.0
+    gain: float = 3.0  # [1/s] of the angle that is left
+    fastest: float = 1.0  # [rad/s]
+    push: float = 0.02  # weight of the water's moment that way
+    near: float = np.radians(10.0)  # angle below which it fades
+    lead: float = 0.6  # [s] for which the body's turning is foreseen in that angle
+    bone: str = "T6"
+    name: str = "balance"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        wanted = np.asarray(self.direction, float) / np.linalg.norm(self.direction)
+        axis, angle = turn_between(now.poses[now.skeleton.index(self.bone)], wanted)
+        rows = np.array([now.whirling(one) for one in np.eye(3)])
+        across = np.eye(3) - np.outer(wanted, wanted)  # it may spin about the direction
+        gathered.want(across @ rows, across @ axis * min(self.gain * angle, self.fastest), self.weight)
+        left = across @ (axis * angle - self.lead * rows @ now.v)
+        size = float(np.linalg.norm(left))
+        if size > 1e-6:
+            moment = -left / size @ now.water.damped(now.centre)[:3]
+            gathered.push(moment, self.push * min(size / self.near, 1.0))
 
 
 @dataclass
@@ -97,6 +128,4 @@ class Follow:
         error = np.empty(len(now.v))
         tracking_error(now.skeleton.topology, now.q, q, error)
         wanted = np.clip(v + self.gain * error, -self.fastest, self.fastest)[now.joints]
-        names = [now.skeleton.names[b] for b in now.skeleton.dof_bone[now.joints]]
-        there = np.array([not self.bones or n.startswith(self.bones) for n in names], float)
-        gathered.prefer(wanted, self.weight * there)
+        gathered.prefer(wanted, self.weight * now.of_bones(self.bones))

@@ -8,7 +8,7 @@ import numpy as np
 
 from vitruvian.control.tasks.gather import Gathered
 from vitruvian.control.tasks.now import Now
-from vitruvian.control.tasks.tasks import UP, lift_axis
+from vitruvian.control.tasks.tasks import UP, fading, kept_side, lift_axis
 
 Array = np.ndarray
 
@@ -23,29 +23,28 @@ def heading_off(now: Now, point: Array) -> float:
 
 @dataclass
 class Steer:
-    """The trunk turns level until its head points at a place (x, y) [m]; the water's moment helps, fading out."""
+    """The whole body turns level until its head points at a place (x, y) [m]; the water's moment helps, fading out.
+
+    It is the angular momentum that is asked for, and no more of it than hands and feet get from the water. Asked for
+    the trunk's own turning, arms and legs would swing against it until they stand at the ends of their ranges (up to
+    58 % of the joints at their bounds), and then nothing is left to keep chest and pelvis face down."""
 
     point: tuple[float, float]
     weight: float = 3.0
     gain: float = 2.0  # [1/s]
-    fastest: float = 1.0  # [rad/s]
+    fastest: float = 0.5  # [rad/s]
     push: float = 0.02
-    near: float = np.radians(15.0)
+    near: float = np.radians(8.0)
     name: str = "steer"
 
     def start(self) -> dict[str, Array]:
         return {"off": np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        off = heading_off(now, np.array(self.point))
-        before = float(memory["off"][0])
-        if abs(off) > np.radians(120.0) and abs(before) > np.radians(60.0) and off * before < 0.0:
-            off += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
-        memory["off"] = np.array([off])
+        off = kept_side(heading_off(now, np.array(self.point)), memory, "off")
         rate = np.array([np.clip(self.gain * off, -self.fastest, self.fastest)])
-        for bone in ("T6", "Pel"):
-            gathered.want(UP @ now.turning(now.skeleton.index(bone)), rate, self.weight)
-        share = np.clip(abs(off) / self.near - 0.5, 0.0, 1.0) * np.sign(off)
+        gathered.want(now.whirling(UP), rate, self.weight)
+        share = fading(off, self.near)
         if share != 0.0:
             gathered.push(-now.water.damped(now.centre)[2], self.push * share)
 
@@ -68,6 +67,6 @@ class Travel:
         direction = way / max(far, 1e-9)
         rate = min(self.gain * far, self.fastest)
         gathered.want(direction @ lift_axis(now), np.array([rate]), self.weight)
-        if self.push and far > 0.5 * self.near:
-            share = min(far / self.near - 0.5, 1.0)
+        share = fading(far, self.near)
+        if self.push and share:
             gathered.push(-direction @ now.water.damped(now.centre)[3:], self.push * share)

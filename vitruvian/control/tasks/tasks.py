@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -88,13 +88,18 @@ class Orient:
             gathered.want(turn.across @ J, np.array([rate]), self.weight * self.pitch_weight)
 
 
-def kept_side(roll: float, memory: dict[str, Array], bone: str = "T6") -> float:
-    """A turn of nearly half a circle keeps to the side once chosen."""
-    before = float(memory[bone][0])
-    if abs(roll) > SIDE and abs(before) > np.radians(60.0) and roll * before < 0.0:
-        roll += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
-    memory[bone] = np.array([roll])
-    return roll
+def kept_side(turn: float, memory: dict[str, Array], word: str = "T6") -> float:
+    """A turn of nearly half a circle keeps to the side once chosen, remembered under `word`."""
+    before = float(memory[word][0])
+    if abs(turn) > SIDE and abs(before) > np.radians(60.0) and turn * before < 0.0:
+        turn += 2.0 * np.pi if before > 0.0 else -2.0 * np.pi
+    memory[word] = np.array([turn])
+    return turn
+
+
+def fading(left: float, near: float) -> float:
+    """Share, with the sign of what is left, of a push that fades out below `near` and ends at half of it."""
+    return float(np.clip(abs(left) / near - 0.5, 0.0, 1.0) * np.sign(left))
 
 
 @dataclass
@@ -130,15 +135,14 @@ class Rotate:
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         turn = turn_needed(now.poses[now.skeleton.index("T6")], self.face_up)
-        roll = kept_side(turn.roll, memory)
-        share = np.clip(abs(roll) / self.near - 0.5, 0.0, 1.0) * np.sign(roll)
+        share = fading(kept_side(turn.roll, memory), self.near)
         if share != 0.0:
             gathered.push(-turn.long @ now.water.damped(now.centre)[:3], self.weight * share)
 
 
 @dataclass
 class Hold:
-    """A pose of the driven joints: q (n_q,); velocity gain x what is missing. words: only bones that begin so."""
+    """A pose of the driven joints: q (n_q,); velocity gain x what is missing. bones: only those that begin so."""
 
     q: Array
     weight: float = 0.02
@@ -151,11 +155,7 @@ class Hold:
         error = np.empty(len(now.v))
         tracking_error(now.skeleton.topology, now.q, self.q, error)
         wanted = np.clip(self.gain * error[now.joints], -self.fastest, self.fastest)
-        weight = np.full(len(wanted), self.weight)
-        if self.bones:
-            names = [now.skeleton.names[b] for b in now.skeleton.dof_bone[now.joints]]
-            weight *= np.array([n.startswith(self.bones) for n in names], float)
-        gathered.prefer(wanted, weight)
+        gathered.prefer(wanted, self.weight * now.of_bones(self.bones))
 
 
 @dataclass
@@ -254,15 +254,3 @@ class Gaze:
         rate *= min(1.0, self.fastest / max(float(np.linalg.norm(rate)), 1e-9))
         J = now.turning(b)
         gathered.want(J - np.outer(face, face @ J), rate, self.weight)
-
-
-@dataclass
-class Still:
-    """Little motion of the whole: the body turns no faster than it must."""
-
-    weight: float = 1.0
-    axes: Array = field(default_factory=lambda: np.eye(3))
-    name: str = "still"
-
-    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        gathered.want(self.axes @ now.turning(0), np.zeros(len(self.axes)), self.weight)
