@@ -110,8 +110,12 @@ def turn_stage(
     if toward is not None:
         tasks = [*tasks, Steer(toward)]
     name = f"turn {'supine' if face_up else 'prone'}" if toward is None else "aim"
-    there = None if toward is None else arrived(body, toward)
-    return Stage(name, controller(body, skin, parameters, tasks), seconds, lies(body, face_up, toward), 1.0, there)
+    done, there = lies(body, face_up, toward), None if toward is None else arrived(body, toward)
+
+    def over(state: Any) -> bool:
+        return done(state) or (there is not None and there(state))
+
+    return Stage(name, controller(body, skin, parameters, tasks), seconds, over, 1.0, there)
 
 
 def swim_stage(
