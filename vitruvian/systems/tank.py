@@ -95,7 +95,7 @@ class TankSystem(Drawn):
         bodies = self.mechanism.start() if self.mechanism else none
         self._check_inside(bodies, np.asarray(self.tank.origin), range(len(self.bodies)))
         seed = int(rng.integers(2**31))
-        water = fill(self.tank, self.phi, seed=seed, mechanism=self.mechanism, body=bodies)
+        water = fill(self.tank, self.phi, seed=seed, mechanism=self.mechanism, body=bodies if self.mechanism else None)
         if self.patches is not None:
             water.patches = start_patches(self.patches)
         return TankState(water, bodies, np.zeros((len(self.bodies), 6)))
@@ -103,8 +103,8 @@ class TankSystem(Drawn):
     def step(self, state: TankState, controls: Controls | None, time: float, dt: float) -> None:
         honoured(controls, (), "a tank")
         done = step(
-            self.tank, state.water, dt, mechanism=self.mechanism, body=state.bodies, forces=self.forces,
-            patches=self.patches,
+            self.tank, state.water, dt, mechanism=self.mechanism, body=state.bodies if self.mechanism else None,
+            forces=self.forces, patches=self.patches,
         )  # fmt: skip
         if len(self.bodies):
             state.force = done.impulses / dt
