@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from vitruvian.control.mind import read_character
 from vitruvian.control.mind.idle import SPOTS, Idle, spot, sway
-from vitruvian.control.mind.rules import read_character
 from vitruvian.errors import InputError
 
 RULE = '[[feel]]\nemotion = "joy"\n'

@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy import bone_surfaces, bound_skin, human
 from vitruvian.anatomy.face.drawn import covered, drawn_head
-from vitruvian.mesh import vertex_normals
-from vitruvian.mesh.tubes import Tubes
+from vitruvian.mesh import Tubes, vertex_normals
 from vitruvian.muscle import lengths, tension
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import BodySystem

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vitruvian.control.face.units import action_units, expressions
+from vitruvian.control.face import action_units, expressions
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
