@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from vitruvian.anatomy.face import make_face
 from vitruvian.anatomy.trunk import breathing_human, crossing, strands
 from vitruvian.breath import ATMOSPHERE, Lungs, airway, vertices
 from vitruvian.breath.surface import volume, volume_gradient
-from vitruvian.control import BreathDrive, Controls
+from vitruvian.control import BreathDrive, Controls, Posture
 from vitruvian.control.behaviour import (
     Behave,
     Behaviour,
@@ -18,6 +19,7 @@ from vitruvian.control.behaviour import (
     write_behaviour,
 )  # fmt: skip
 from vitruvian.control.face import expression
+from vitruvian.control.posture import NECK
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import TorsoSystem
@@ -147,6 +149,7 @@ def test_every_file_reads_and_writes(name):
         ('[[curve]]\ngroup = "abdomen"\nperiod = "long"\n', "line 3: period must be a number"),
         ('[[curve]]\ngroup = "yoy"\n', "line 2: unknown group 'yoy'; did you mean joy"),
         ('[[curve]]\ngroup = "AU99"\nkeys = [[0, 1]]\n', "line 2: unknown group 'AU99'"),
+        ('[[curve]]\ngroup = "LRAU12"\nkeys = [[0, 1]]\n', "line 2: unknown group 'LRAU12'"),
         ('[[curve]]\ngroup = "AU26"\nkeys = [[0, 2]]\n', "line 3: AU26 reaches 2; an intensity is from 0 to 1"),
         ("[breath]\nrate = 0\n", "line 2: a breath needs a rate"),
         ("[breath]\nrate = 15\ndiaphragm = 2\n", "line 3: diaphragm reaches 2"),
@@ -231,6 +234,20 @@ def test_jaw_and_head_go_with_the_calls_of_a_laugh():
         beats = np.abs(np.fft.rfft((found - slow)[20:-20]))
         rate = np.fft.rfftfreq(len(time) - 40, 0.01)[np.argmax(beats)]
         assert rate == pytest.approx(5.0, abs=0.3), group
+
+
+def test_a_head_nods_whole_on_a_neck_of_sections():
+    sections = breathing_human(spine="sections")
+    for body in (breathing_human().body, sections.body):
+        s = body.skeleton
+        shares = Posture.of(body, body.default_q, np.zeros(s.n_v)).nod
+        assert shares.sum() == pytest.approx(1.0)
+        assert all(shares[s.v_slice(name)].sum() == 0.0 for name in s.names if name not in NECK)
+
+
+def test_a_torso_with_a_face_tells_the_forces_of_its_muscles(trunk):
+    lines = [TorsoSystem(trunk, skin=False, layers=(), face=face).stage().lines for face in (None, make_face())]
+    assert all(any(line.name == "muscles" and line.pulls for line in found) for found in lines)
 
 
 def test_a_shaken_head_nods(torso, trunk):

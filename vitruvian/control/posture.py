@@ -59,10 +59,11 @@ class Posture:
             k[at], d[at] = SPINE_STIFFNESS, SPINE_DAMPING
             own = sum(n[0] == name[0] for n in jointed)
             bend[at.start] = (0.7 if name[0] == "L" else 0.3) / own  # about x: + bends forward
-        for name in NECK:
+        necks = [name for name in NECK if s.v_slice(name).stop > s.v_slice(name).start]
+        for name in necks:
             at = s.v_slice(name)
             k[at], d[at] = NECK_STIFFNESS, NECK_DAMPING
-            nod[at.start] = 1.0 / len(NECK)
+            nod[at.start] = 1.0 / len(necks)
         for name in CLAVICLES:
             at = s.v_slice(name)
             k[at], d[at] = CLAVICLE_STIFFNESS, CLAVICLE_DAMPING

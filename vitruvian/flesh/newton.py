@@ -44,8 +44,9 @@ class Newton:
         self.data = np.zeros((len(pattern.column), 9), np.float32 if settings.single else np.float64)
         self.buffers = {self.data.dtype: self.data}
         self.inverse = np.zeros((n, 3, 3))
-        self.reach, self.crossed = reach(pattern, _holding(model)), crossed(model)
-        self.across = float(np.sqrt(n / max(self.reach, 1)))
+        if settings.multigrid is None:
+            self.reach, self.crossed = reach(pattern, _holding(model)), crossed(model)
+            self.across = float(np.sqrt(n / max(self.reach, 1)))
         self.levels: Multigrid | None = None  # built when first wanted
         self.multigrid = self._preconditioner(np.inf)
         self.step = np.zeros((n, 3))

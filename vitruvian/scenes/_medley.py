@@ -11,7 +11,7 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.rhythm import StrokeMotion, arms_together, load_stroke
 from vitruvian.control.swim import MuscleActuation, Pilot, Reflexes
-from vitruvian.control.tasks import Stage, Steer, Task, turning_tasks
+from vitruvian.control.tasks import Stage, Steer, Task, heading_off, turning_tasks
 from vitruvian.scenes._swim_drive import TOGETHER
 from vitruvian.scenes._tasks import CHEST, PELVIS, controller
 from vitruvian.skeleton import bone_poses
@@ -58,11 +58,9 @@ class HandOver:
 
 
 def astray(body: Body, state: Any, place: Sequence[float]) -> float:
-    """Turn [rad] about the vertical from where the trunk points to a place (x, y) [m]."""
+    """Turn [rad] about the vertical from where the trunk points to a place (x, y) [m], seen from the pelvis."""
     poses = bone_poses(body.skeleton, state.q)
-    ahead = (poses[body.skeleton.index("T1"), :3, 3] - poses[0, :3, 3])[:2]
-    way = np.asarray(place) - poses[0, :2, 3]
-    return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead @ way))
+    return heading_off(body.skeleton, poses, poses[0, :3, 3], place)
 
 
 def arrived(body: Body, place: Sequence[float]) -> Callable[[Any], bool]:

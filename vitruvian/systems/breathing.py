@@ -28,8 +28,8 @@ from vitruvian.anatomy.density import enclosed
 from vitruvian.breath.surface import volume, volume_gradient
 from vitruvian.control import Beat
 from vitruvian.control.behaviour import Behaviour
-from vitruvian.couple import JointTorques
-from vitruvian.couple.flesh_skin import FleshPlace, MovedSkin
+from vitruvian.couple import JointTorques, MovedSkin
+from vitruvian.couple.flesh_skin import FleshPlace
 from vitruvian.errors import InputError
 from vitruvian.mesh import vertex_normals
 from vitruvian.skeleton import bone_poses

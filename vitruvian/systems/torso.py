@@ -27,7 +27,7 @@ from vitruvian.errors import Diverged, InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems.body import ACCOUNTS, BodySystem
 from vitruvian.systems.face import face_layers
-from vitruvian.systems.layers import Layer, body_layers
+from vitruvian.systems.layers import Layer, body_layers, muscle_pull
 from vitruvian.systems.measures import Measure
 from vitruvian.systems.person import head_meshes
 from vitruvian.systems.torso_look import TORSO_CAMERAS, torso_layers
@@ -73,7 +73,12 @@ class TorsoSystem(BodySystem):
         self.scratch = CavityScratch(self.stepper.bones, trunk.cavities, trunk.lungs)
         self.posture = Posture.of(body, self.q0, self._balance())
         if face is not None:
-            bones = body_layers(body, drawn=drawn, hidden=("Sku", "Man"))  # they lie under the face
+            bones = body_layers(
+                body,
+                drawn=drawn,
+                hidden=("Sku", "Man"),  # they lie under the face
+                force=lambda now: now.once(muscle_pull)[0],
+            )
             self.layers = [*bones, *face_layers(face, prefix="head ", bust=False)]
         self.layers = [*self.layers, *(torso_layers(trunk, self, skin) if layers is None else layers)]
 

@@ -77,7 +77,9 @@ class Behave:
 
 
 def face_units(values: Mapping[str, float]) -> dict[str, float]:
-    """Action units that group values ask of the face: its expressions, and units by themselves."""
+    """Action units that group values ask of the face: its expressions, and units by themselves.
+
+    Each group is taken from 0 to 1, and where an expression and a unit ask for the same, it is fully on at most."""
     known = expressions()
     values = {group: min(max(value, 0.0), 1.0) for group, value in values.items() if of_face(group)}
     out = blend({group: value for group, value in values.items() if group in known})

@@ -50,7 +50,7 @@ SAMPLES = 200  # a second, at which sums are checked
 
 def of_face(group: str) -> bool:
     """Whether a group is an expression or an action unit of the face, of one side (LAU12) or both."""
-    return group in expressions() or group.removeprefix("L").removeprefix("R") in action_units()
+    return group in expressions() or (group[1:] if group[:1] in ("L", "R") else group) in action_units()
 
 
 @dataclass(frozen=True)

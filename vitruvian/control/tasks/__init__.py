@@ -17,7 +17,7 @@ from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
 from vitruvian.control.tasks.program import Program, Solution
 from vitruvian.control.tasks.sequence import InTurn, Stage
 from vitruvian.control.tasks.smooth import Align, Balance, Follow, Smooth
-from vitruvian.control.tasks.steer import Steer, Travel
+from vitruvian.control.tasks.steer import Steer, Travel, heading_off
 from vitruvian.control.tasks.tasks import Effort, Gaze, Hold, MouthOut, Orient, Reach, Rise, Rotate, Untwist
 from vitruvian.control.tasks.turning import random_start, turning_tasks
 
@@ -52,6 +52,7 @@ __all__ = [
     "Travel",
     "Untwist",
     "fit_capsules",
+    "heading_off",
     "look",
     "pelvis_from_joints",
     "random_start",

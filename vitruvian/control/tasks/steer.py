@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,16 +10,16 @@ import numpy as np
 from vitruvian.control.tasks.gather import Gathered
 from vitruvian.control.tasks.now import Now
 from vitruvian.control.tasks.tasks import UP, fading, kept_side, lift_axis
+from vitruvian.skeleton import Skeleton
 
 Array = np.ndarray
 
 
-def heading_off(now: Now, point: Array) -> float:
-    """Turn [rad] about the vertical from where the trunk points to where the point lies."""
-    s = now.skeleton
-    ahead = now.poses[s.index("T1"), :3, 3] - now.poses[0, :3, 3]
-    way = np.asarray(point)[:2] - now.centre[:2]
-    return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead[:2] @ way))
+def heading_off(skeleton: Skeleton, poses: Array, start: Array, point: Sequence[float] | Array) -> float:
+    """Turn [rad] about the vertical from where the trunk points to where a point (x, y) [m] lies, seen from `start`."""
+    ahead = (poses[skeleton.index("T1"), :3, 3] - poses[0, :3, 3])[:2]
+    way = np.asarray(point)[:2] - start[:2]
+    return float(np.arctan2(ahead[0] * way[1] - ahead[1] * way[0], ahead @ way))
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Steer:
         return {"off": np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        off = kept_side(heading_off(now, np.array(self.point)), memory, "off")
+        off = kept_side(heading_off(now.skeleton, now.poses, now.centre, self.point), memory, "off")
         rate = np.array([np.clip(self.gain * off, -self.fastest, self.fastest)])
         gathered.want(now.whirling(UP), rate, self.weight)
         share = fading(off, self.near)
