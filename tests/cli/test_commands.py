@@ -11,6 +11,7 @@ import pytest
 import vitruvian.benchmarks
 import vitruvian.verify
 from vitruvian.cli import invoke, main
+from vitruvian.cli.output import DRAWING
 from vitruvian.world import Recording
 
 
@@ -210,6 +211,11 @@ def test_info_of_a_recording_and_of_a_scene(swung, capsys):
     assert "angle" in capsys.readouterr().out
 
 
+def complaints(capsys):
+    """Lines on stderr; on a slow machine a remark says why nothing happens yet, which is none."""
+    return [line for line in capsys.readouterr().err.splitlines() if line != DRAWING]
+
+
 def test_a_damaged_recording_is_one_line_and_status_2(here, swung, capsys):
     copy = shutil.copytree(swung, here / "copy.zarr")
     chunk = copy / "poses/c/0/0/0"
@@ -217,7 +223,7 @@ def test_a_damaged_recording_is_one_line_and_status_2(here, swung, capsys):
     for command in (["info"], ["export"], ["render"]):
         out = {"info": [], "export": ["a.csv"], "render": ["a.png"]}[command[0]]
         assert invoke([*command, str(copy), *out]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        assert len(complaints(capsys)) == 1
 
 
 @pytest.mark.parametrize("chunk", ["poses/c/0/0/0", "signals/angle/c/0", "time/c/0"])
@@ -226,8 +232,7 @@ def test_a_missing_chunk_is_one_line_and_status_2(here, swung, capsys, chunk):
     (copy / chunk).unlink()
     for command in (["info", str(copy)], ["export", str(copy), "a.csv"], ["render", str(copy), "a.png"]):
         assert invoke(command) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
+        (said,) = complaints(capsys)
         assert "is missing" in said
     assert [entry.name for entry in here.iterdir()] == ["copy.zarr"]
 
