@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import Skin, SkinShape, arm, body_skin, human
+from vitruvian.anatomy import Skin, SkinShape, arm, body_skin, bound_skin, human
 from vitruvian.anatomy.bellies import belly_overlaps, muscle_bellies
 from vitruvian.anatomy.skin import bone_level_set, bones_outside, largest_part, listed_depths, world_bones
 from vitruvian.anatomy.skin_data import human_mesh, target_weights
@@ -11,6 +11,7 @@ from vitruvian.anatomy.skin_flesh import LOOSE, muscle_ends, tightness
 from vitruvian.anatomy.skin_grown import grown_skin
 from vitruvian.anatomy.skin_swell import OVER, over_bones
 from vitruvian.anatomy.skin_weights import GRID, _harmonic, _smoother
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.errors import InputError, MissingExtra
 from vitruvian.mesh import (
     add_mesh,
@@ -28,6 +29,7 @@ from vitruvian.mesh import (
 from vitruvian.mesh.crossing import crossing_pairs
 from vitruvian.mesh.remesh import relaxed, triangle_quality, untangled
 from vitruvian.mesh.repair import open_edges
+from vitruvian.skeleton import bone_poses
 
 
 def has_data():
@@ -156,6 +158,19 @@ def test_bellies_stay_under_the_skin_and_off_the_bones(skin):
     assert out.max() < 0.0
     assert into.max() < 0.002
     assert np.median([b.volume / b.wanted for b in bellies]) > 0.75
+
+
+@needs_data
+def test_a_streamlined_swimmer_is_as_broad_as_his_shoulders_are():
+    body = human()
+    skin = bound_skin(body, triangles=8000)
+    q = StrokeMotion(body, load_stroke("streamline"), 0.0).at(0.0)[0]
+    poses = bone_poses(body.skeleton, q)
+    chest = poses[body.skeleton.index("T6")]
+    out = (np.asarray(skin.place(poses).vertices) - chest[:3, 3]) @ chest[:3, 0]
+    elbow = (poses[body.skeleton.index("Ul_l"), :3, 3] - chest[:3, 3]) @ chest[:3, 0]
+    assert np.ptp(out) < 0.6  # 0.66 m with armpits that turn about the shoulder's centre
+    assert out.max() > elbow  # arms are there
 
 
 def test_the_skin_swells_over_a_bone_smoothly():

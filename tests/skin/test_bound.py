@@ -1,5 +1,7 @@
 """The skin follows the bones: positions, exact velocities, forces by virtual work."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from vitruvian.anatomy import human
 from vitruvian.anatomy.density import enclosed
 from vitruvian.mesh import sphere
 from vitruvian.skeleton import bone_poses, integrate, world_twists
-from vitruvian.skin import BoundSkin, bind
+from vitruvian.skin import BoundSkin, bind, turning_centres
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +79,35 @@ def test_a_skin_with_a_volume_keeps_it_in_every_pose(body, skin, moving):
 def test_every_triangle_belongs_to_the_bone_that_moves_it_most(skin):
     corner = skin.dense_weights()[skin.faces].sum(axis=1)
     np.testing.assert_array_equal(skin.face_bone, corner.argmax(axis=1))
+
+
+@pytest.mark.parametrize("with_faces", [True, False])
+def test_skin_that_two_bones_share_turns_about_the_middle_of_its_ring(with_faces):
+    vertices, faces = sphere(0.1, subdivisions=4)
+    tube = np.asarray(vertices) * [3.0, 1.0, 1.0] + [0.0, 0.0, 1.0]
+    one = 1.0 / (1.0 + np.exp(-tube[:, 0] / 0.03))
+    weights = np.stack([one, 1.0 - one], axis=1)
+    faces = faces if with_faces else np.zeros((0, 3), int)
+    shared = np.minimum(one, 1.0 - one) > 0.05
+    centre = turning_centres(tube, faces, weights, taut=0.0)[shared]
+    assert np.abs(centre[:, 1:] - [0.0, 1.0]).max() < 0.005
+    assert np.abs(centre[:, 0] - tube[shared, 0]).max() < 0.03  # the ring that each belongs to
+    np.testing.assert_allclose(turning_centres(tube, faces, weights, taut=1.0), tube)
+
+
+def test_a_twisted_limb_keeps_more_of_its_breadth_than_by_linear_blending(body, skin, moving):
+    elbow = skin.rest.mean(axis=0)
+    poses = bone_poses(body.skeleton, body.default_q)
+    turn = np.eye(4)
+    turn[:3, :3] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
+    about = np.eye(4)
+    about[:3, 3] = elbow
+    for name in skin.names[1:]:
+        i = body.skeleton.index(name)
+        poses[i] = about @ turn @ np.linalg.inv(about) @ poses[i]
+    breadth = [
+        np.linalg.norm((s.place(poses).vertices - elbow)[:, 1:], axis=1).max() / 0.12
+        for s in (skin, replace(skin, centre=skin.rest))
+    ]
+    assert breadth[0] > 0.9
+    assert breadth[0] > breadth[1]

@@ -62,6 +62,28 @@ def test_a_field_on_one_side_only_is_named():
         unflatten_state(make(), flat)
 
 
+@dataclass
+class Planning:
+    memory: dict[str, float] = field(default_factory=dict)
+    tasks: dict = field(default_factory=lambda: {"reach": {"time": np.zeros(0)}, "hold": {}})
+
+
+def test_a_dictionary_of_numbers_may_gain_and_lose_words():
+    state = Planning({"left foot": 1.0, "down": 0.25})
+    state.tasks["reach"]["time"] = np.array([0.5])
+    again = unflatten_state(Planning({"gone": 3.0}), flatten_state(state))
+    assert again.memory == state.memory
+    assert again.tasks["reach"]["time"].tolist() == [0.5]
+    assert again.tasks["hold"] == {}
+
+
+@pytest.mark.parametrize("name", ["memory.deep.word", "memory.", "tasks.other", "tasks.reach.more", "memory.list"])
+def test_a_dictionary_gains_only_numbers(name):
+    leaf = np.zeros(3) if name == "memory.list" else 1.0
+    with pytest.raises(ValueError, match=name):
+        unflatten_state(Planning(), flatten_state(Planning()) | {name: leaf})
+
+
 def test_two_fields_that_share_one_array_are_refused_because_they_would_part_on_resume():
     state = make()
     state.cache = state.inner.a

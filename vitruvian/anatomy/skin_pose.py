@@ -21,6 +21,7 @@ TRUNK_LEVELS = ("Pel", "L3", "T12", "T9", "T6", "T3")  # where the trunk's depth
 HIP_SHIFT = np.array([0.0, -0.022, 0.0])  # their hip mark lies behind the femoral head [m]
 THIGH = 0.95  # thighs a little slimmer, so that they do not touch
 ARM = ("upperarm", "lowerarm", "wrist", "metacarpal", "finger")
+PARTED = 0.2, 0.9  # parts of an arm's weight between which skin passes over from trunk to arm
 # Muscle and fat over bone [m]: beside the spine and over the blades lie erector, trapezius and infraspinatus, in front
 # of the ribs pectoralis.
 BACK, FRONT, FLANK = 0.012, 0.014, 0.016
@@ -53,7 +54,7 @@ def posed_vertices(mesh: HumanMesh, ours: SkinLandmarks) -> tuple[Array, Map]:
     total = np.zeros(len(mesh.vertices))
     out = np.zeros_like(mesh.vertices)
     warped = trunk(mesh.vertices)
-    for bone, (index, weight) in mesh.weights.items():
+    for bone, (index, weight) in _parted(mesh).items():
         move = _driver(bone, maps, mesh.parents)
         where = warped[index] if move is None else move(mesh.vertices[index])
         np.add.at(out, index, weight[:, None] * where)
@@ -61,6 +62,22 @@ def posed_vertices(mesh: HumanMesh, ours: SkinLandmarks) -> tuple[Array, Map]:
     bare = total < 1e-6
     out[bare], total[bare] = warped[bare], 1.0
     return out / total[:, None], trunk
+
+
+def _parted(mesh: HumanMesh) -> dict[str, tuple[Array, Array]]:
+    """Their weights with those of arms and trunk parted more sharply: an arm that is raised by half a right angle drags
+    the flank along by a third, and a web would span the armpit."""
+    arm, rest = np.zeros(len(mesh.vertices)), np.zeros(len(mesh.vertices))
+    for bone, (index, weight) in mesh.weights.items():
+        np.add.at(arm if bone.startswith(ARM) else rest, index, weight)
+    share = arm / np.maximum(arm + rest, 1e-9)
+    step = np.clip((share - PARTED[0]) / (PARTED[1] - PARTED[0]), 0.0, 1.0)
+    step = step * step * (3.0 - 2.0 * step)
+    more, less = step / np.maximum(share, 1e-9), (1.0 - step) / np.maximum(1.0 - share, 1e-9)
+    return {
+        bone: (index, weight * (more if bone.startswith(ARM) else less)[index])
+        for bone, (index, weight) in mesh.weights.items()
+    }
 
 
 def _driver(bone: str, maps: dict[str, Map], parents: dict[str, str]) -> Map | None:

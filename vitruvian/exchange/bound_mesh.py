@@ -6,7 +6,7 @@
 The mesh must lie on the body as it is in one frame of the recording (the first). Two ways:
 
 skinning   weights of the bones diffuse through the recorded skin (else through the mesh, which must then be closed),
-           bones move the mesh by dual quaternions, and what the recorded skin does beyond that (breath, flesh) is added
+           bones move the mesh as they move a skin, and what the recorded skin does beyond that (breath, flesh) is added
 nearest    the four nearest of bones and vertices of moving surfaces, weighted alike (DiLorenzo 2009, 8.4): a bone
            carries the vertex rigidly, a vertex hands on its displacement
 """
@@ -24,7 +24,7 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.skin_weights import skin_weights, speaker
 from vitruvian.errors import InputError, unknown_name
-from vitruvian.skin import MOST, BoundSkin, few
+from vitruvian.skin import MOST, BoundSkin, few, turning_centres
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.world import Frame, Stage, Surface, SurfaceFrame
 
@@ -199,9 +199,10 @@ def _bound(vertices: Array, names: tuple[str, ...], weights: Array, number: dict
     order = np.argsort(-weights, axis=1, kind="stable")[:, :MOST]
     kept = np.take_along_axis(weights, order, axis=1)
     at = np.array([number[n] for n in names])
+    x, none = np.ascontiguousarray(vertices, float), np.zeros((0, 3), np.int64)
     return BoundSkin(
-        np.ascontiguousarray(vertices, float), np.zeros((0, 3), np.int64), names, at, np.linalg.inv(poses[at]),
-        np.ascontiguousarray(order), np.ascontiguousarray(kept / kept.sum(axis=1, keepdims=True)),
+        x, none, names, at, np.linalg.inv(poses[at]), np.ascontiguousarray(order),
+        np.ascontiguousarray(kept / kept.sum(axis=1, keepdims=True)), turning_centres(x, none, weights),
     )  # fmt: skip
 
 

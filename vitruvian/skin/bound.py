@@ -1,16 +1,20 @@
-"""The skin as it follows the bones, without flesh: dual-quaternion skinning (Kavan et al. 2007) with its exact
-derivative.
+"""The skin as it follows the bones, without flesh: skinning about centres of rotation, with its exact derivative.
 
-With q_i the unit dual quaternion of bone i's motion from the rest pose and w_i the weight of the bone at a vertex,
-the vertex moves with b = sum w_i q_i, normalised. Its twist is linear in the bones' world twists xi_i:
+With M_i the motion of bone i from the rest pose, q_i the unit quaternion of its turn, w_i the weight of the bone at a
+vertex v, and p the vertex's centre (`skin.centres`; Le and Hodgins 2016), the vertex moves with the blended turn b =
+sum w_i q_i about where its centre comes to lie:
 
-    eta = sum_i w_i vec(xi_i c_i),    c_i = q_i b^-1          (dual quaternion products)
+    x = sum_i w_i M_i p + R(b) (v - p)
+
+Its velocity is linear in the bones' world twists (omega_i, v_i):
+
+    dx/dt = sum_i w_i (v_i + omega_i x M_i p) + sum_i w_i vec(omega_i c_i) x (x - sum_i w_i M_i p),   c_i = q_i b^-1
 
 so that velocities belong to positions exactly, and forces on the skin go to the bones by the transpose: the power of
 the water on the skin is its power on the bones, and total force and moment are kept (sum w_i c_i = 1).
 
-Skinning swells bent hips and shoulders by litres, where flesh would keep its volume. A skin with a given `volume` is
-moved back along its normals evenly, by a millimetre or two; the velocity of that small shift is left out.
+A bent body's skin changes its volume by a litre or two, where flesh would keep it. A skin with a given `volume` is
+moved along its normals evenly, by a millimetre or two; the velocity of that small shift is left out.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import numpy as np
 from numba import njit
 
 from vitruvian.skeleton import Skeleton, bone_poses
+from vitruvian.skin.centres import turning_centres
 
 Array = np.ndarray
 MOST = 6  # bones that move one vertex
@@ -38,6 +43,7 @@ class BoundSkin:
     rest_inverse: Array  # world to bone at rest, shape (k, 4, 4)
     influence: Array  # which of `names` move each vertex, strongest first, shape (n, MOST)
     weight: Array  # how much, shape (n, MOST)
+    centre: Array  # about which each vertex turns at rest [m], shape (n, 3)
     volume: float | None = None  # [m^3] that it always encloses; None: whatever the pose makes of it
 
     @cached_property
@@ -65,8 +71,8 @@ class BoundSkin:
         """Where it is when the bones are at `poses` (n_bones, 4, 4)."""
         place = SkinPlace(self, np.empty_like(self.rest), np.empty((len(self.rest), self.weight.shape[1], 8)))
         _place(
-            np.ascontiguousarray(poses[self.bones]), self.rest_inverse, self.rest, self.influence, self.weight,
-            place.vertices, place.factors,
+            np.ascontiguousarray(poses[self.bones]), self.rest_inverse, self.rest, self.centre, self.influence,
+            self.weight, place.vertices, place.factors,
         )  # fmt: skip
         if self.volume is not None:
             _keep_volume(place.vertices, self.faces, self.volume)
@@ -79,7 +85,7 @@ class SkinPlace:
 
     skin: BoundSkin
     vertices: Array  # [m] in the world, shape (n, 3)
-    factors: Array  # w_i c_i of each influence, dual quaternions, shape (n, MOST, 8)
+    factors: Array  # of each influence: quaternion w_i c_i, then w_i and M_i p [m], shape (n, MOST, 8)
 
     def velocities(self, twists: Array) -> Array:
         """Vertex velocities [m/s], shape (n, 3), from the bones' world twists (angular, linear velocity of the point at
@@ -104,14 +110,16 @@ def bind(
     kept = np.take_along_axis(weights, order, axis=1)
     bones = np.array([skeleton.index(n) for n in names])
     rest = bone_poses(skeleton, rest_q)[bones]
+    vertices, faces = np.ascontiguousarray(vertices, float), np.ascontiguousarray(faces)
     return BoundSkin(
-        np.ascontiguousarray(vertices, float),
-        np.ascontiguousarray(faces),
+        vertices,
+        faces,
         names,
         bones,
         np.linalg.inv(rest),
         np.ascontiguousarray(order),
         np.ascontiguousarray(kept / kept.sum(axis=1, keepdims=True)),
+        turning_centres(vertices, faces, weights),
     )
 
 
@@ -158,60 +166,59 @@ def _product(a, i, b, j, out, k):
 
 
 @njit(cache=True)
-def _place(poses, rest_inverse, rest, influence, weight, vertices, factors):
+def _place(poses, rest_inverse, rest, centre, influence, weight, vertices, factors):
     n_bones = len(poses)
-    dual = np.zeros((n_bones, 8))
-    move = np.empty((4, 4))
-    half = np.zeros(4)
+    turn, move = np.zeros((n_bones, 4)), np.zeros((n_bones, 3, 4))
     for b in range(n_bones):
-        for i in range(4):
+        for i in range(3):
             for j in range(4):
-                move[i, j] = 0.0
                 for k in range(4):
-                    move[i, j] += poses[b, i, k] * rest_inverse[b, k, j]
-        _quaternion(move, dual[b])
-        half[0], half[1], half[2], half[3] = 0.0, 0.5 * move[0, 3], 0.5 * move[1, 3], 0.5 * move[2, 3]
-        _product(half, 0, dual[b], 0, dual[b], 4)
-    q, inverse, c = np.empty(8), np.empty(8), np.empty(8)
+                    move[b, i, j] += poses[b, i, k] * rest_inverse[b, k, j]
+        _quaternion(move[b], turn[b])
+    q, inverse, c = np.empty(4), np.empty(4), np.empty(4)
     most = influence.shape[1]
     for v in range(len(rest)):
-        first = dual[influence[v, 0]]
+        first = turn[influence[v, 0]]
+        px, py, pz = centre[v, 0], centre[v, 1], centre[v, 2]
+        cx = cy = cz = 0.0
         q[:] = 0.0
         for k in range(most):
-            d = dual[influence[v, k]]
-            along = first[0] * d[0] + first[1] * d[1] + first[2] * d[2] + first[3] * d[3]
-            w = weight[v, k] if along >= 0.0 else -weight[v, k]
-            for a in range(8):
+            bone, w = influence[v, k], weight[v, k]
+            m, f = move[bone], factors[v, k]
+            f[4] = w
+            f[5] = m[0, 0] * px + m[0, 1] * py + m[0, 2] * pz + m[0, 3]
+            f[6] = m[1, 0] * px + m[1, 1] * py + m[1, 2] * pz + m[1, 3]
+            f[7] = m[2, 0] * px + m[2, 1] * py + m[2, 2] * pz + m[2, 3]
+            cx += w * f[5]
+            cy += w * f[6]
+            cz += w * f[7]
+            d = turn[bone]
+            if first[0] * d[0] + first[1] * d[1] + first[2] * d[2] + first[3] * d[3] < 0.0:
+                w = -w
+            for a in range(4):
                 q[a] += w * d[a]
         size = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
-        mixed = 2.0 * (q[0] * q[4] + q[1] * q[5] + q[2] * q[6] + q[3] * q[7])
-        # inverse = conjugate / (size + eps mixed)
-        for a in range(4):
-            sign = 1.0 if a == 0 else -1.0
-            inverse[a] = sign * q[a] / size
-            inverse[4 + a] = sign * (q[4 + a] / size - q[a] * mixed / (size * size))
+        inverse[0] = q[0] / size
+        for a in range(1, 4):
+            inverse[a] = -q[a] / size
         for k in range(most):
-            d = dual[influence[v, k]]
-            along = first[0] * d[0] + first[1] * d[1] + first[2] * d[2] + first[3] * d[3]
-            w = weight[v, k] if along >= 0.0 else -weight[v, k]
+            d = turn[influence[v, k]]
+            w = weight[v, k]
+            if first[0] * d[0] + first[1] * d[1] + first[2] * d[2] + first[3] * d[3] < 0.0:
+                w = -w
             c[:] = 0.0
             _product(d, 0, inverse, 0, c, 0)
-            _product(d, 0, inverse, 4, c, 4)
-            _product(d, 4, inverse, 0, c, 4)
-            for a in range(8):
+            for a in range(4):
                 factors[v, k, a] = w * c[a]
         w0, x0, y0, z0 = q[0], q[1], q[2], q[3]
-        px, py, pz = rest[v, 0], rest[v, 1], rest[v, 2]
-        # R p = p + 2 u x (u x p + w p), u and w of the unit quaternion
-        ax = y0 * pz - z0 * py + w0 * px
-        ay = z0 * px - x0 * pz + w0 * py
-        az = x0 * py - y0 * px + w0 * pz
-        tx = -q[4] * x0 + q[5] * w0 - q[6] * z0 + q[7] * y0
-        ty = -q[4] * y0 + q[5] * z0 + q[6] * w0 - q[7] * x0
-        tz = -q[4] * z0 - q[5] * y0 + q[6] * x0 + q[7] * w0
-        vertices[v, 0] = px + 2.0 * (y0 * az - z0 * ay + tx) / size
-        vertices[v, 1] = py + 2.0 * (z0 * ax - x0 * az + ty) / size
-        vertices[v, 2] = pz + 2.0 * (x0 * ay - y0 * ax + tz) / size
+        rx, ry, rz = rest[v, 0] - px, rest[v, 1] - py, rest[v, 2] - pz
+        # R r = r + 2 u x (u x r + w r), u and w of the unit quaternion
+        ax = y0 * rz - z0 * ry + w0 * rx
+        ay = z0 * rx - x0 * rz + w0 * ry
+        az = x0 * ry - y0 * rx + w0 * rz
+        vertices[v, 0] = cx + rx + 2.0 * (y0 * az - z0 * ay) / size
+        vertices[v, 1] = cy + ry + 2.0 * (z0 * ax - x0 * az) / size
+        vertices[v, 2] = cz + rz + 2.0 * (x0 * ay - y0 * ax) / size
 
 
 @njit(cache=True)
@@ -242,6 +249,18 @@ def _keep_volume(vertices, faces, volume):
                     vertices[v, a] += shift * normal[v, a] / size
 
 
+@njit(cache=True, inline="always")
+def _from_centre(x, factors):
+    """Where a vertex x is from its centre [m]: x - sum w_i M_i p."""
+    rx, ry, rz = x[0], x[1], x[2]
+    for k in range(len(factors)):
+        f = factors[k]
+        rx -= f[4] * f[5]
+        ry -= f[4] * f[6]
+        rz -= f[4] * f[7]
+    return rx, ry, rz
+
+
 @njit(cache=True)
 def _velocities(vertices, factors, influence, twists, out):
     for v in range(len(vertices)):
@@ -252,13 +271,13 @@ def _velocities(vertices, factors, influence, twists, out):
             wx += t[0] * c[0] + t[1] * c[3] - t[2] * c[2]
             wy += t[1] * c[0] + t[2] * c[1] - t[0] * c[3]
             wz += t[2] * c[0] + t[0] * c[2] - t[1] * c[1]
-            vx += t[3] * c[0] + t[4] * c[3] - t[5] * c[2] + t[0] * c[4] + t[1] * c[7] - t[2] * c[6]
-            vy += t[4] * c[0] + t[5] * c[1] - t[3] * c[3] + t[1] * c[4] + t[2] * c[5] - t[0] * c[7]
-            vz += t[5] * c[0] + t[3] * c[2] - t[4] * c[1] + t[2] * c[4] + t[0] * c[6] - t[1] * c[5]
-        x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-        out[v, 0] = vx + wy * z - wz * y
-        out[v, 1] = vy + wz * x - wx * z
-        out[v, 2] = vz + wx * y - wy * x
+            vx += c[4] * (t[3] + t[1] * c[7] - t[2] * c[6])
+            vy += c[4] * (t[4] + t[2] * c[5] - t[0] * c[7])
+            vz += c[4] * (t[5] + t[0] * c[6] - t[1] * c[5])
+        rx, ry, rz = _from_centre(vertices[v], factors[v])
+        out[v, 0] = vx + wy * rz - wz * ry
+        out[v, 1] = vy + wz * rx - wx * rz
+        out[v, 2] = vz + wx * ry - wy * rx
 
 
 @njit(cache=True)
@@ -267,14 +286,14 @@ def _wrenches(vertices, factors, influence, forces, out):
         fx, fy, fz = forces[v, 0], forces[v, 1], forces[v, 2]
         if fx == 0.0 and fy == 0.0 and fz == 0.0:
             continue
-        x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-        mx, my, mz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
+        rx, ry, rz = _from_centre(vertices[v], factors[v])
+        mx, my, mz = ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx
         for k in range(influence.shape[1]):
             c = factors[v, k]
             o = out[influence[v, k]]
-            o[0] += c[0] * mx + c[2] * mz - c[3] * my + c[4] * fx + c[6] * fz - c[7] * fy
-            o[1] += c[0] * my + c[3] * mx - c[1] * mz + c[4] * fy + c[7] * fx - c[5] * fz
-            o[2] += c[0] * mz + c[1] * my - c[2] * mx + c[4] * fz + c[5] * fy - c[6] * fx
-            o[3] += c[0] * fx + c[2] * fz - c[3] * fy
-            o[4] += c[0] * fy + c[3] * fx - c[1] * fz
-            o[5] += c[0] * fz + c[1] * fy - c[2] * fx
+            o[0] += c[0] * mx + c[2] * mz - c[3] * my + c[4] * (c[6] * fz - c[7] * fy)
+            o[1] += c[0] * my + c[3] * mx - c[1] * mz + c[4] * (c[7] * fx - c[5] * fz)
+            o[2] += c[0] * mz + c[1] * my - c[2] * mx + c[4] * (c[5] * fy - c[6] * fx)
+            o[3] += c[4] * fx
+            o[4] += c[4] * fy
+            o[5] += c[4] * fz

@@ -1,6 +1,6 @@
 """The skin that is shown around a body in its flesh: it rides on the lattice where there is one, else on the bones.
 
-Where only a part of the body has flesh, the skin passes over from the lattice to dual-quaternion skinning within a few
+Where only a part of the body has flesh, the skin passes over from the lattice to skinning within a few
 centimetres of the cut. What the lattice adds to skinning goes through `flesh.drape`: skin is a thin plate. Fingers
 that close round a bar are skinned too, by bones of their own.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vitruvian.errors import Diverged
+from vitruvian.errors import Diverged, InputError
 from vitruvian.scenes import all_scenes
 from vitruvian.verify.book import Finding, claim
 from vitruvian.world import Frame, Recording, Signal, Stage, World, run_world, scene_parameters
@@ -48,7 +48,11 @@ def every_scene_resumes_to_the_same_bits() -> Finding:
             frame = 1.0 / scene.build(parameters).frame_rate
             run_world(scene.build(parameters), whole, seconds=8 * frame)
             run_world(scene.build(parameters), broken, seconds=4 * frame)
-            run_world(scene.build(parameters), broken, seconds=8 * frame, resume=True)
+            try:
+                run_world(scene.build(parameters), broken, seconds=8 * frame, resume=True)
+            except InputError as error:  # one that cannot go on is told by name, and the others are tried
+                different.append(f"{scene.name} ({error})")
+                continue
             a, b = Recording.open(whole), Recording.open(broken)
             same = len(a) == len(b) == 9 and a.poses.tobytes() == b.poses.tobytes()
             same = same and all(a.signals[name].tobytes() == b.signals[name].tobytes() for name in a.signals)

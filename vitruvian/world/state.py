@@ -3,6 +3,9 @@
 A state is a dataclass whose fields are NumPy arrays, numbers, strings, None, or further dataclasses, lists, tuples and
 dictionaries of the same. There is no other state, so a copy of those fields is a complete snapshot: the world rolls a
 failed step back with it, and a checkpoint is the same thing by name, `skeleton.q`, `muscles.2.activation`.
+
+The names stay the same during a run, but for dictionaries of plain numbers, such as what a plan of walking remembers:
+these may gain and lose words.
 """
 
 from __future__ import annotations
@@ -74,8 +77,11 @@ def flatten_state(state: Any) -> dict[str, Any]:
 
 def unflatten_state(template: Any, flat: dict[str, Any]) -> Any:
     """A state of the template's structure with the leaves of `flat`; ValueError names a field that only one has."""
-    wanted = {name for name, _ in _leaves(template, "")}
-    if odd := sorted(wanted.symmetric_difference(flat)):
+    begun = dict(_leaves(template, ""))
+    notebooks = list(_notebooks(template, ""))
+    # all names but those of words that may come and go
+    wanted, found = (set(leaves).difference(*(_words(p, leaves) for p in notebooks)) for leaves in (begun, flat))
+    if odd := sorted(wanted ^ found):
         raise ValueError(
             f"state field {odd[0]} is {'missing from' if odd[0] in wanted else 'unknown to'} the saved state"
         )
@@ -126,6 +132,36 @@ def _leaves(state: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix, state
 
 
+def _is_notebook(state: Any) -> bool:
+    """Whether a part of a state is a dictionary of plain numbers, whose words may change during a run."""
+    return isinstance(state, dict) and all(isinstance(k, str) and isinstance(v, SCALARS) for k, v in state.items())
+
+
+def _notebooks(state: Any, prefix: str) -> Iterator[str]:
+    """Names of all such dictionaries in a state."""
+    if _is_notebook(state):
+        yield prefix
+        return
+    names = _field_names(type(state))
+    if names is not None:
+        parts = [(name, getattr(state, name)) for name in names]
+    elif isinstance(state, list | tuple):
+        parts = [(str(i), item) for i, item in enumerate(state)]
+    else:
+        parts = [(str(name), item) for name, item in state.items()] if isinstance(state, dict) else []
+    for name, item in parts:
+        yield from _notebooks(item, f"{prefix}.{name}" if prefix else name)
+
+
+def _words(prefix: str, flat: dict[str, Any]) -> dict[str, str]:
+    """Names of the leaves of `flat` that stand in the dictionary `prefix`, and their words there."""
+    start = f"{prefix}." if prefix else ""
+    words = {
+        name: name[len(start) :] for name, leaf in flat.items() if name.startswith(start) and isinstance(leaf, SCALARS)
+    }
+    return {name: word for name, word in words.items() if word and "." not in word}
+
+
 def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
     names = _field_names(type(template))
     if names is not None:
@@ -138,6 +174,8 @@ def _rebuilt(template: Any, prefix: str, flat: dict[str, Any]) -> Any:
         return type(template)(
             _rebuilt(item, f"{prefix}.{i}" if prefix else str(i), flat) for i, item in enumerate(template)
         )
+    if _is_notebook(template):
+        return {word: flat[name] for name, word in _words(prefix, flat).items()}
     if isinstance(template, dict):
         return {name: _rebuilt(item, f"{prefix}.{name}" if prefix else name, flat) for name, item in template.items()}
     if template is None and not prefix:
