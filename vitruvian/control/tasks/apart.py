@@ -3,8 +3,8 @@
     n · (J_2 - J_1) x  ≥  -(gap - margin) / τ             for pairs of capsules that could break it a time T ahead
 
 A limb follows what is wanted with a lag of about T, so τ is three times that, and a pair that closes at 3 m/s has its
-row from half a metre on. The documents ask every near pair for a velocity that grows exponentially with the overlap, which also draws pairs
-together; a row from one side is idle until they would meet.
+row from half a metre on. The documents ask every near pair for a velocity that grows exponentially with the overlap,
+which also draws pairs together; a row from one side is idle until they would meet.
 """
 
 from __future__ import annotations
