@@ -7,8 +7,10 @@ import pytest
 
 from vitruvian.anatomy import human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
+from vitruvian.control.rhythm.balance import BalanceGains, BodyBalance
 from vitruvian.control.tasks import (
     Align,
+    Apart,
     Balance,
     Effort,
     Follow,
@@ -21,6 +23,7 @@ from vitruvian.control.tasks import (
     TaskControl,
     Untwist,
 )
+from vitruvian.control.tasks.control import INSTANT, SPARING
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.gather import memories
 from vitruvian.control.tasks.smooth import turn_between
@@ -282,3 +285,58 @@ def test_who_follows_a_stroke_takes_its_velocities():
     legs = np.array([now.skeleton.names[b].startswith("Fe") for b in now.skeleton.dof_bone[control.joints]])
     assert np.allclose(x[legs], motion.sample(now.ahead)[1][control.joints][legs], atol=1e-3)
     assert np.allclose(x[~legs], 0.0)
+
+
+def test_velocities_of_points_are_their_rows_times_the_velocities():
+    _, now = seen(7)
+    bones = np.array([now.skeleton.index(name) for name in ("Ha_l", "Sku", "Fo_r")])
+    points = now.poses[bones, :3, 3] + np.array([0.01, 0.02, -0.05])
+    found = now.velocities(bones, points)
+    assert np.allclose(found, [now.moving(b, x) @ now.v for b, x in zip(bones, points)], atol=1e-12)
+
+
+def test_a_joint_that_is_too_fast_may_brake_at_once_and_others_speed_up_by_and_by():
+    control, now = seen(8)
+    limits, k = control.limits, list(control.joints).index(now.skeleton.v_slice("Rad_l").start)
+    now.q[:] = now.skeleton.neutral_q()
+    now.v[:] = 0.0
+    step = now.ahead * limits.acceleration[k]
+    low, high = (b[k] for b in limits.bounds(now))
+    assert max(abs(low), high) <= step + 1e-3
+    now.v[control.joints[k]] = 10.0 * limits.speed[k]
+    low, high = (b[k] for b in limits.bounds(now))
+    assert high <= limits.speed[k] + 1e-3
+    assert low == pytest.approx(high - step)
+
+
+def test_parts_that_close_fast_have_a_row_early():
+    control, now = seen(9, 0.2)
+    task = Apart(capsules())
+    slow = len(gathered_of(control, now, task).rows[0])
+    now.v[:] *= 50.0
+    fast = gathered_of(control, now, task)
+    assert len(fast.rows[0]) > slow
+    # and no pair without a row closes so fast that it could break one a time T ahead
+    gap, points, normal = task.capsules.near(now.poses)
+    a, b = task.capsules.bones[task.capsules.pairs].T
+    rate = (normal * (now.velocities(b, points[:, 1]) - now.velocities(a, points[:, 0]))).sum(axis=1)
+    assert len(fast.rows[0]) >= (rate < -(gap - task.margin) / task.settle).sum()
+
+
+def test_muscles_do_not_work_against_a_stop():
+    """A neck bent by 0.1 rad beyond its range: to hold it there would take hundreds of N m that are not there."""
+    body, _ = swimmer()
+    s = body.skeleton
+    q, v = s.neutral_q(), np.zeros(s.n_v)
+    q[3:7] = [1.0, 0.0, 0.0, 0.0]
+    c = s.v_slice("C2").start
+    beyond = np.zeros(s.n_v)
+    beyond[c] = s.forces.high[c] + 0.1
+    q = integrate(s, q, beyond, 1.0)
+    rest = np.zeros(body.muscles.n_muscles)
+    lack = []
+    for stops in (True, False):
+        balance = BodyBalance(body, BalanceGains(softness=SPARING), stops=stops)
+        lack.append(np.abs(balance.activations(q, v, rest, np.zeros(len(balance.rows)), INSTANT)[1]).max())
+    assert lack[0] > 100.0
+    assert lack[1] < 0.5 * lack[0]

@@ -1,9 +1,10 @@
 """A task: parts of the body keep apart (Si 2013, 5.21-5.23, as rows from one side).
 
-    n · (J_2 - J_1) x  ≥  -(gap - margin) / τ             for pairs of capsules nearer than `far`
+    n · (J_2 - J_1) x  ≥  -(gap - margin) / τ             for pairs of capsules that could break it a time T ahead
 
-The documents ask every near pair for a velocity that grows exponentially with the overlap, which also draws pairs
-together; a row from one side is idle until they would meet.
+A limb follows what is wanted with a lag of about T, so τ is three times that, and a pair that closes at 3 m/s has its
+row from half a metre on. The documents ask every near pair for a velocity that grows exponentially with the overlap,
+which also draws pairs together; a row from one side is idle until they would meet.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ class Apart:
     weight: float = 3000.0
     margin: float = 0.04  # [m]
     settle: float = 0.15  # τ [s]
-    far: float = 0.15  # [m]
+    sudden: float = 1.0  # [m/s] by which two parts may close faster a time T ahead
     fastest: float = 1.0  # [m/s]
     name: str = "apart"
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         gap, points, normal = self.capsules.near(now.poses)
-        close = np.flatnonzero(gap < self.far)
+        a, b = self.capsules.bones[self.capsules.pairs].T
+        closing = -(normal * (now.velocities(b, points[:, 1]) - now.velocities(a, points[:, 0]))).sum(axis=1)
+        close = np.flatnonzero(gap - self.margin < self.settle * (np.maximum(closing, 0.0) + self.sudden))
         if not len(close):
             return
         rows = np.empty((len(close), len(now.v)))

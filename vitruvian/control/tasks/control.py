@@ -18,7 +18,7 @@ from vitruvian.anatomy import Body
 from vitruvian.control.controls import Controls
 from vitruvian.control.controls import Effort as Shortfall
 from vitruvian.control.inverse import InverseDynamics, torque_controls, without_stops
-from vitruvian.control.rhythm.balance import RIBS, BodyBalance
+from vitruvian.control.rhythm.balance import RIBS, BalanceGains, BodyBalance
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.force import Fit, water_force
 from vitruvian.control.tasks.gather import Gathered, Task, memories
@@ -34,6 +34,9 @@ RATE = 48.0  # [1/s] decisions for muscles; torques are decided at every step
 # [s] for which muscles are chosen: they should give the accelerations now. A longer implicit step counts on the damping
 # of the activations before, which the new ones change; light wrists then swing (13,000 rad/s³ at 1/48 s, 1,400 here)
 INSTANT = 1.0 / 384.0
+# [N m rad/s²] effort given up to spare activation. Muscles that pull hard against each other make the joints of light
+# hands and forearms unstable: at 1 their torques, held for 1/48 s, drive a wrist from end to end
+SPARING = 100.0
 ACTUATIONS = ("torques", "muscles")
 
 
@@ -67,7 +70,8 @@ class TaskControl:
         calm water's level and density."""
         self.body, self.skin, self.tasks, self.simulated = body, skin, list(tasks), simulated
         self.still, self.actuation, self.ahead = still or StillWater(), actuation, ahead
-        self.balance = BodyBalance(body)
+        # a stop may push with 1,400 N m: muscles that have to undo it can do nothing else
+        self.balance = BodyBalance(body, BalanceGains(softness=SPARING), stops=False)
         ribs = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone[self.balance.rows]])
         self.joints = self.balance.rows[~ribs]  # ribs are asked to stay, and no more
         self.limits = Limits(body, self.joints)

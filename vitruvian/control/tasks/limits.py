@@ -1,9 +1,11 @@
 """Bounds of the joint velocities: speed, acceleration, and the ends of each joint's range (Si 2013, 5.5).
 
-    max(-speed, v - T a, (low - y) / τ)  ≤  x  ≤  min(speed, v + T a, (high - y) / τ)
+    e = max(-speed, (low - y) / τ),  E = min(speed, (high - y) / τ)
+    max(e, min(v, E) - T a)  ≤  x  ≤  min(E, max(v, e) + T a)
 
-y: the coordinate in which the joint's stops are given (of a ball, its rotation vector from neutral). Where a joint is
-outside its range, or faster than its speed, the bounds are widened to the nearest velocity that it can have.
+y: the coordinate in which the joint's stops are given (of a ball, its rotation vector from neutral). A joint outside
+its range comes back in τ. One that is faster than e or E may brake as hard as it can: a forearm of 1 g m² that strong
+muscles throw has to be caught with ten times the acceleration that it may have on its way.
 """
 
 from __future__ import annotations
@@ -78,14 +80,9 @@ class Limits:
         v, y = now.v[self.joints], self.place(now.q)
         low, high = self.range
         step = now.ahead * self.acceleration
-        ends = (
-            np.clip((low - y) / SETTLE, -self.speed, self.speed),
-            np.clip((high - y) / SETTLE, -self.speed, self.speed),
-        )
-        least, most = np.maximum(ends[0], v - step), np.minimum(ends[1], v + step)
-        crossed = least > most - NARROWEST
-        nearest = np.clip(v, ends[0], ends[1])
-        nearest = np.clip(nearest, v - step, v + step)
-        least = np.where(crossed, nearest - NARROWEST, least)
-        most = np.where(crossed, nearest + NARROWEST, most)
-        return least, most
+        slow = np.clip((low - y) / SETTLE, -self.speed, self.speed)
+        fast = np.clip((high - y) / SETTLE, -self.speed, self.speed)
+        least = np.maximum(slow, np.minimum(v, fast) - step)
+        most = np.minimum(fast, np.maximum(v, slow) + step)
+        narrow = np.maximum(NARROWEST - 0.5 * (most - least), 0.0)  # a program wants room between its bounds
+        return least - narrow, most + narrow

@@ -57,6 +57,11 @@ class Now:
         _moving(self.screws, self.skeleton.supports[bone], point, out)
         return out
 
+    def velocities(self, bones: Array, points: Array) -> Array:
+        """Velocities [m/s] of points of the world (k, 3) that bones (k,) carry, (k, 3)."""
+        twists = self.skeleton.supports[bones] @ (self.screws * self.v[:, None])
+        return np.asarray(twists[:, 3:] + np.cross(twists[:, :3], points))
+
     def whirling(self, axis: Array) -> Array:
         """Angular velocity of the whole body about an axis (3,) through its centre of mass, per joint velocity, (n_v,):
         its angular momentum in parts of what it would be if it turned as one piece. Limbs that swing to and fro do not
