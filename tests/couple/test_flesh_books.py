@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vitruvian.couple import BodyStepper, BoneStep, FleshPull, FleshSkin, Follower, MuscleFlesh
-from vitruvian.flesh import Loads, Settings, embed
+from vitruvian.flesh import Loads, Settings, build_flesh, embed, preset, sample_muscles
 from vitruvian.mesh import capsule
 from vitruvian.muscle import MuscleBuilder
 from vitruvian.skeleton import bone_poses, mass_matrix
@@ -89,6 +89,45 @@ def test_a_skin_on_flesh_that_creeps_around_resting_bones_moves_as_its_positions
     assert np.linalg.norm(rate, axis=1).max() > 1e-3
     assert place.velocities(np.zeros((2, 6))) == pytest.approx(rate, abs=1e-9)
     assert fleshed.start(np.array([0.2])).rate.shape == x.shape
+
+
+def rod(first, last, radius, rings=19, sides=10):
+    """A closed tube along x with rings of vertices: (vertices [m], faces)."""
+    along, turn = np.linspace(first, last, rings), 2.0 * np.pi * np.arange(sides) / sides
+    ring = radius * np.column_stack([np.cos(turn), np.sin(turn)])
+    x = np.concatenate([np.column_stack([np.full(sides, a), ring]) for a in along] + [[[first, 0, 0], [last, 0, 0]]])
+    i, j = np.meshgrid(np.arange(rings - 1), np.arange(sides), indexing="ij")
+    a, b = (i * sides + j).ravel(), (i * sides + (j + 1) % sides).ravel()
+    c, k = np.arange(sides), np.roll(np.arange(sides), -1)
+    ends = [np.column_stack([k, c, np.full(sides, len(x) - 2)])]
+    last_ring = (rings - 1) * sides
+    ends.append(np.column_stack([c + last_ring, k + last_ring, np.full(sides, len(x) - 1)]))
+    return x, np.concatenate([np.column_stack([a, b, b + sides]), np.column_stack([a, b + sides, a + sides]), *ends])
+
+
+def test_a_working_muscle_bulges_under_the_skin_and_others_do_not_move_it():
+    pair, q = limb()
+    s = pair.skeleton
+    x, faces = rod(0.02, 0.38, 0.03)
+    lower = np.clip((x[:, 0] - 0.15) / 0.1, 0.0, 1.0)
+    skin = bind(s, q, x, faces, ("upper", "lower"), np.column_stack([1.0 - lower, lower]))
+
+    def belly(points):
+        return np.abs(points[:, 0] - 0.1) < 0.05, np.tile([1.0, 0.0, 0.0], (len(points), 1))
+
+    fibres = sample_muscles(pair.model.elements, [("belly", belly)])
+    model = build_flesh(pair.model.elements, preset("lee"), muscles=fibres, attachments=pair.model.attachments)
+    fleshed = FleshSkin(s, q, skin, model, ("other", "belly"))
+    over = np.abs(x[:, 0] - 0.1) < 0.06
+    grown = {}
+    for name, activation in (("other", [1.0, 0.0]), ("belly", [0.0, 1.0])):
+        motion = fleshed.start(q)
+        for _ in range(20):
+            fleshed.follow(motion, bone_poses(s, q), 0.05, np.array(activation))
+        radius = np.linalg.norm(fleshed.at(motion).place(bone_poses(s, q)).vertices[over, 1:], axis=1)
+        grown[name] = radius.mean() - np.linalg.norm(x[over, 1:], axis=1).mean()
+    assert abs(grown["other"]) < 1e-5
+    assert grown["belly"] > 3e-4  # [m]
 
 
 # --- states --------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from scipy.integrate import cumulative_trapezoid
 from vitruvian import scenes
 from vitruvian.control.rhythm import Rhythm
 from vitruvian.scenes._swim import MEASURES, own_mass
+from vitruvian.scenes.swim_compare import CHANGES
 from vitruvian.systems.swimmer_signals import BODY_PARTS, SIGNALS
 
 BONES = ("Pel", "Ha_l", "Ha_r")
@@ -95,11 +96,36 @@ def test_a_paddled_raft_has_the_froude_efficiency_of_its_slip():
     assert m["energy_per_metre_j"] == pytest.approx(drive / v, rel=2e-3)
 
 
-@pytest.mark.parametrize("name", ["crawl", "butterfly", "backstroke", "breaststroke", "swim-faster", "swim-turn"])
+STROKES = ("crawl", "butterfly", "backstroke", "breaststroke")
+COMMANDS = ("swim-faster", "swim-follow", "swim-switch", "swim-turn", "perturb", "swim-compare")
+
+
+@pytest.mark.parametrize("name", STROKES + COMMANDS)
 def test_the_measures_of_a_stroke_are_always_there(name):
     """Not numbers where no cycle is whole."""
-    metrics = checked(name, recording(0.5, lambda t: np.full_like(t, 0.5))).metrics
+    made = recording(0.5, lambda t: np.full_like(t, 0.5))
+    made.signals["distance"] = np.linspace(2.0, 1.5, len(made.time))  # to the ball that is followed
+    metrics = checked(name, made).metrics
     assert all(np.isnan(metrics[m]) for m in MEASURES)
+
+
+def test_every_lane_tells_what_its_stroke_costs():
+    """A raft as above in each lane, the torque-driven ones with other powers; and the first lane's under the usual
+    names."""
+    v, u, drag, rate = 0.9, 0.6, 27.0, 0.7
+    made = recording(3.0 / rate, lambda t: np.full_like(t, rate), step=v / rate)
+    for n, lane in enumerate(CHANGES):
+        made.signals[f"place_{lane}"] = made.signals["position"]
+        made.signals[f"work_{lane}"] = made.time[:, None] * [80.0 + n, -drag * (v + u)]
+        thrust = np.zeros((len(made.time), len(BODY_PARTS)))
+        thrust[:, BODY_PARTS.index("trunk")], thrust[:, BODY_PARTS.index("hands")] = -drag, drag
+        made.signals[f"thrust_{lane}"] = thrust
+    m = checked("swim-compare", made).metrics
+    assert [m[f"power_w_{lane}"] for lane in CHANGES] == pytest.approx([80.0 + n for n in range(len(CHANGES))])
+    assert [m[f"froude_{lane}"] for lane in CHANGES] == pytest.approx([v / (v + u)] * len(CHANGES), rel=5e-3)
+    assert m["power_w"] == pytest.approx(80.0)
+    assert m["froude"] == m["froude_cpg"]
+    assert m["stroke_length"] == pytest.approx(v / rate, rel=2e-3)
 
 
 # --- swim-faster ---------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from vitruvian.anatomy import body_flesh
+from vitruvian.anatomy import body_flesh, body_skin
+from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.benchmarks.suite import Timing, timing
 from vitruvian.couple import PATCHES, FleshSkin, Wading
 from vitruvian.scenes import find
@@ -70,8 +71,12 @@ def flesh_draft() -> Timing:
         swimmer.skeleton,
         swimmer.body.default_q,
         swimmer.skin,
-        body_flesh(swimmer.body, spacing=settings["spacing"]).model,
+        body_flesh(
+            swimmer.body, spacing=settings["spacing"], bellies=body_bellies(swimmer.body, body_skin(swimmer.body))
+        ).model,
+        swimmer.body.muscles.names,
     )
+    working = np.full(swimmer.body.muscles.n_muscles, 0.2)
     world.start()
     motion = flesh.start(world.state.q)
     spent = 0.0
@@ -79,7 +84,7 @@ def flesh_draft() -> Timing:
         world.step()
         poses = bone_poses(swimmer.body.skeleton, world.state.q)
         start = perf_counter()
-        flesh.follow(motion, poses, world.dt)
+        flesh.follow(motion, poses, world.dt, working)
         spent += perf_counter() - start
     return Timing(spent / 4.0 * FRAME / world.dt, detail=f"{len(motion.follow.flesh.x)} nodes")
 

@@ -6,11 +6,14 @@ one, in the frame of the bone that moves the vertex most, is the flesh's own mot
     x = x_skinned(q) + R_b d,       v = v_skinned(q, v) + R_b d'
 with d' from the last two balances: prescribed within a step, so that only bones are solved together with the pressure.
 Skin is a thin plate (`flesh.drape`): d is what it takes of the lattice's motion, without the ridges of single cells.
-Exchanging forces with free flesh explicitly grows by 2 to 4.5 times a step.
+Exchanging forces with free flesh explicitly grows by 2 to 4.5 times a step. Muscles whose fibres lie in the flesh
+contract there as they work, so a working calf bulges (Si 2013, figure 6.8); their pull on the bones is the line
+muscles' alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,8 +40,11 @@ class FleshMotion:
 class FleshSkin:
     """A bound skin that flesh moves; holds buffers, never state."""
 
-    def __init__(self, skeleton: Skeleton, rest_q: Array, skin: BoundSkin, model: FleshModel):
-        """rest_q: the pose in which skin and flesh were made, shape (n_q,)."""
+    def __init__(
+        self, skeleton: Skeleton, rest_q: Array, skin: BoundSkin, model: FleshModel, muscles: Sequence[str] = ()
+    ):
+        """rest_q: the pose in which skin and flesh were made, shape (n_q,). muscles: names in the order of the
+        activations, which the flesh's own are among; without them the flesh's fibres rest."""
         self.skeleton, self.rest_q = skeleton, rest_q
         # flesh keeps its own volume
         self.bound = replace(skin, volume=None)
@@ -46,6 +52,8 @@ class FleshSkin:
         self.embedding = self.follower.skin(skin.rest)
         self._drape = Drape(skin.rest, skin.faces, CELLS * float(np.median(model.elements.size)))
         self._main = skin.bones[skin.influence[:, 0]]
+        number = {name: i for i, name in enumerate(muscles)}
+        self._rows = np.array([number[name] for name in model.muscles.names], int) if muscles else None
 
     def start(self, q: Array) -> FleshMotion:
         """Flesh in balance around bones at q, reached in small parts from the rest pose."""
@@ -57,9 +65,10 @@ class FleshSkin:
             self.follower.follow(follow, poses, 1.0, skin=self.embedding)
         return FleshMotion(follow, self._difference(follow, poses), np.zeros_like(self.bound.rest))
 
-    def follow(self, motion: FleshMotion, poses: Array, dt: float) -> None:
-        """Balance around bones at `poses` (n_bones, 4, 4) after dt [s]."""
-        self.follower.follow(motion.follow, poses, dt, skin=self.embedding)
+    def follow(self, motion: FleshMotion, poses: Array, dt: float, activation: Array | None = None) -> None:
+        """Balance around bones at `poses` (n_bones, 4, 4) after dt [s]. activation: of all muscles (n_muscles,)."""
+        alive = None if activation is None or self._rows is None else activation[self._rows]
+        self.follower.follow(motion.follow, poses, dt, skin=self.embedding, activation=alive)
         new = self._difference(motion.follow, poses)
         motion.rate = (new - motion.offset) / dt
         motion.offset = new

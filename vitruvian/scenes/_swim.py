@@ -17,12 +17,14 @@ from vitruvian.anatomy import (
     BodyFlesh,
     balanced,
     body_flesh,
+    body_skin,
     bound_skin,
     breathing_skin,
     buoyancy,
     human,
     stronger,
 )
+from vitruvian.anatomy.body_bellies import body_bellies
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.swim import Command, Pilot
 from vitruvian.couple import PATCHES, StillWater
@@ -95,7 +97,10 @@ def water(parameters: Settings, *, turns: bool = False, supine: bool = False) ->
 
 
 def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:
-    return body_flesh(body, spacing=parameters["spacing"]) if parameters["flesh"] == "elements" else None
+    """Flesh with the fibres of all muscles in it, or none."""
+    if parameters["flesh"] != "elements":
+        return None
+    return body_flesh(body, spacing=parameters["spacing"], bellies=body_bellies(body, body_skin(body)))
 
 
 def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tuple[Array, Array]:

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.scenes._swim import PARAMETERS, QUALITIES, stroke_world
+from vitruvian.scenes._swim import MEASURES, PARAMETERS, QUALITIES, froude, stroke_world
 from vitruvian.systems import LanesController, LaneSignal, LanesSystem
+from vitruvian.systems.swimmer_signals import BODY_PARTS
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
 DOCUMENTS = {
@@ -49,6 +50,7 @@ SIGNALS = (
     LaneSignal(Signal("place", "m", "centre of mass, %", ("x", "y", "z")), lambda s: s["position"]),
     LaneSignal(Signal("speed", "m/s", "speed, %"), lambda s: s["speed"]),
     LaneSignal(Signal("work", "J", "work so far, %", ("drive", "water")), lambda s: np.asarray(s["work"])[:2]),
+    LaneSignal(Signal("thrust", "N", "flow force ahead on each part, %", BODY_PARTS), lambda s: s["thrust_by_part"]),
     LaneSignal(Signal("activation", "1", "mean activation, %"), lambda s: np.asarray(s["activation"])[0]),
 )
 OWN = {"actuation": "muscles", "control": "cpg", "physics": "dynamic"}  # what the lanes decide themselves
@@ -78,7 +80,7 @@ def build(parameters: Mapping[str, Any]) -> World:
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report = Report()
-    report.metrics["mean_speed"] = float("nan")
+    report.metrics.update(dict.fromkeys(MEASURES, float("nan")))
     time, rate = recording.time, parameters["rate"]
     whole = int(np.floor((time[-1] + 1e-6) * rate))
     if whole < 2:
@@ -89,7 +91,14 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         speeds[name] = float((y[1] - y[0]) * rate / (whole - 1))
         report.metrics[f"speed_{name}"] = speeds[name]
         report.metrics[f"documents_{name}"] = told
+        power, into_water = _powers(recording, name, 1.0 / rate, whole / rate)
+        late = (time >= 1.0 / rate - 1e-9) & (time <= whole / rate + 1e-9)
+        report.metrics[f"power_w_{name}"] = power
+        report.metrics[f"froude_{name}"] = froude(recording.signals[f"thrust_{name}"][late], speeds[name], into_water)
     report.metrics["mean_speed"] = speeds["cpg"]
+    report.metrics["froude"] = report.metrics["froude_cpg"]
+    report.metrics["stroke_length"] = speeds["cpg"] / rate
+    report.metrics["power_w"] = report.metrics["power_w_cpg"]
     report.checks["all six swim forward"] = min(speeds.values()) > 0.0
     # without flesh the fifth lane repeats the first
     report.metrics["lanes_with_flesh"] = float(len(CHANGES) - 1 if parameters["flesh"] == "elements" else 0)
@@ -101,6 +110,13 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     rows = ((name, f"{v:.3f}", f"{DOCUMENTS[name]:.3f}", f"{v / DOCUMENTS[name]:.2f}") for name, v in speeds.items())
     report.table = (head, *rows)
     return report
+
+
+def _powers(recording: Recording, lane: str, begin: float, end: float) -> tuple[float, float]:
+    """Of the drive and into the water [W], mean from `begin` to `end` [s]."""
+    work = recording.signals[f"work_{lane}"]
+    (a, b), (c, d) = (np.interp([begin, end], recording.time, work[:, k]) for k in range(2))
+    return float((b - a) / (end - begin)), float((c - d) / (end - begin))  # the second: of the water on him
 
 
 scene = Scene(

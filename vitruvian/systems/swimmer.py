@@ -126,7 +126,11 @@ class SwimmerSystem(Drawn):
         self.stepper = BodyStepper(s, body.muscles if muscles else MuscleBuilder(s).build())
         self.breathing = breathing
         self.breath = None if breathing is None else breathing.field(skin)
-        self.fleshed = None if flesh is None else FleshSkin(s, body.default_q, skin, flesh.model)
+        self.fleshed = (
+            None
+            if flesh is None
+            else FleshSkin(s, body.default_q, skin, flesh.model, body.muscles.names if muscles else ())
+        )
         self.in_water = BodyInWater(self.stepper, skin)
         self.patches = None
         if patches != "none":
@@ -176,7 +180,7 @@ class SwimmerSystem(Drawn):
             wading.still(self.water, time, dt)
         wading.end(dt)
         if self.fleshed is not None and state.flesh is not None:
-            self.fleshed.follow(state.flesh, bone_poses(self.skeleton, state.q), dt)
+            self.fleshed.follow(state.flesh, bone_poses(self.skeleton, state.q), dt, state.activation)
         if self.breathing is not None:
             state.breath = self.breathing.clock(time + dt, None if controls is None else controls.beat)
         self._push(state, time + dt)
