@@ -195,6 +195,33 @@ def test_what_is_wrong_with_a_mesh_is_said(tmp_path):
         character_from_gltf(tmp_path / "noise.glb")
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("skins", 0, "joints", 0), 99, "do not fit together"),
+        (("nodes", 0, "mesh"), 7, "do not fit together"),
+        (("nodes",), None, "do not fit together"),
+        (("buffers", 0, "uri"), "data:;base64,%", "do not fit together|broken"),
+        (("nodes", 3, "children"), [2], "hangs from itself"),
+        (("accessors", 0, "count"), 5, "vertices that are not there"),
+        (("accessors", 2, "count"), 1, "finite place"),
+        (("bufferViews", 0, "byteStride"), -5_000_000, "broken"),  # would read what lies far before the file's bytes
+        (("bufferViews", 1, "byteOffset"), -8, "broken"),
+    ],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path, place, value, words):
+    vertices, faces = capsule((0.0, 0.0, 0.1), (0.0, 0.0, 0.9), 0.1)
+    path = gltf(tmp_path / "worm.gltf", vertices, faces, WORM)
+    table = json.loads(path.read_text())
+    owner = table
+    for key in place[:-1]:
+        owner = owner[key]
+    owner[place[-1]] = value
+    path.write_text(json.dumps(table))
+    with pytest.raises(InputError, match=words):
+        character_from_gltf(path)
+
+
 def test_many_triangles_are_drawn_anew(tmp_path):
     vertices, faces = ellipsoid((0.2, 0.2, 0.5), (0.0, 0.0, 0.5), subdivisions=6)
     assert len(faces) > 40_000

@@ -26,6 +26,7 @@ from vitruvian.exchange.gltf_file import BINARY_CHUNK, JSON_CHUNK, MAGIC
 
 Array = np.ndarray
 MOST_BYTES = 500_000_000
+MOST_METRES = 1e4
 TYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTH = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # from the file's axes
@@ -52,9 +53,12 @@ def character_from_gltf(
     """Read a .glb or .gltf file; numbers as in `from_mesh`."""
     path = Path(path)
     called = name or path.stem
-    table, binary = _read(path)
-    vertices, faces, colours, skin = _mesh(table, binary, path)
-    at, parents, names = _joints(table, binary, skin, path)
+    try:
+        table, binary = _read(path)
+        vertices, faces, colours, skin = _mesh(table, binary, path)
+        at, parents, names = _joints(table, binary, skin, path)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"'{path.name}': its parts do not fit together as in a glTF file ({error})") from None
     bones = _bones(at, parents, names, called, say)
     low = vertices[:, 2].min()
     bones = [_moved(b, np.array([0.0, 0.0, -low])) for b in bones]
@@ -110,12 +114,13 @@ def _array(table: dict[str, Any], binary: list[bytes], index: int, path: Path) -
         kind, width, count = np.dtype(TYPES[accessor["componentType"]]), WIDTH[accessor["type"]], int(accessor["count"])
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
         stride = view.get("byteStride") or kind.itemsize * width
-        data = np.frombuffer(binary[view["buffer"]], np.uint8)[
-            start : start + stride * (count - 1) + kind.itemsize * width
-        ]
-        rows = np.lib.stride_tricks.as_strided(data, (count, kind.itemsize * width), (stride, 1), writeable=False)
-        if len(data) < stride * (count - 1) + kind.itemsize * width:
+        length = stride * (count - 1) + kind.itemsize * width
+        if min(start, index) < 0 or count < 1 or stride < kind.itemsize * width:
             raise ValueError
+        data = np.frombuffer(binary[view["buffer"]], np.uint8)[start : start + length]
+        if len(data) < length:
+            raise ValueError
+        rows = np.lib.stride_tricks.as_strided(data, (count, kind.itemsize * width), (stride, 1), writeable=False)
         return np.ascontiguousarray(rows).view(kind).reshape(count, width)
     except (KeyError, IndexError, ValueError, TypeError):
         raise InputError(f"'{path.name}': array {index} is broken or packed in a way that is not read here") from None
@@ -140,6 +145,8 @@ def _mesh(table: dict[str, Any], binary: list[bytes], path: Path) -> tuple[Array
                 if "indices" not in primitive
                 else _array(table, binary, primitive["indices"], path).ravel()
             )
+            if index.dtype.kind not in "iu" or len(index) % 3 or not 0 <= index.min() <= index.max() < len(at):
+                raise InputError(f"'{path.name}': its triangles name vertices that are not there")
             points.append(at @ OURS.T)
             faces.append(index.astype(np.int64).reshape(-1, 3) + count)
             count += len(at)
@@ -150,8 +157,8 @@ def _mesh(table: dict[str, Any], binary: list[bytes], path: Path) -> tuple[Array
             srgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)
             colours.append(np.repeat(srgb[None], len(index) // 3, axis=0))
     vertices, triangles = np.concatenate(points), np.concatenate(faces)
-    if not np.isfinite(vertices).all():
-        raise InputError(f"'{path.name}': a vertex is not finite")
+    if not np.isfinite(vertices).all() or np.abs(vertices).max() > MOST_METRES:
+        raise InputError(f"'{path.name}': a vertex is not within {MOST_METRES:g} m of the middle")
     tall = max(float(np.ptp(vertices[:, 2])), 1e-9)
     _, first, same = np.unique(np.round(vertices / (1e-6 * tall)), axis=0, return_index=True, return_inverse=True)
     triangles, colour = same.ravel()[triangles], np.concatenate(colours)
@@ -163,8 +170,14 @@ def _joints(
     table: dict[str, Any], binary: list[bytes], skin: dict[str, Any], path: Path
 ) -> tuple[Array, list[int], list[str]]:
     """Places in our axes, parents among them (-1 for the root) and names of the skin's joints."""
-    nodes, joints = table["nodes"], list(skin["joints"])
-    above = {child: n for n, node in enumerate(nodes) for child in node.get("children", [])}
+    nodes, joints = table["nodes"], [int(j) for j in skin["joints"]]
+    above = {int(child): n for n, node in enumerate(nodes) for child in node.get("children", [])}
+    for joint in joints:
+        up, seen = above.get(joint), 0
+        while up is not None:
+            up, seen = above.get(up), seen + 1
+            if seen > len(nodes):
+                raise InputError(f"'{path.name}': joint {joint} hangs from itself")
     if "inverseBindMatrices" in skin:
         inverse = _array(table, binary, skin["inverseBindMatrices"], path).astype(float).reshape(-1, 4, 4)
         at = np.linalg.inv(inverse.transpose(0, 2, 1))[:, :3, 3]
@@ -176,7 +189,9 @@ def _joints(
         while up is not None and up not in joints:
             up = above.get(up)
         parents.append(-1 if up is None else joints.index(up))
-    return at @ OURS.T, parents, [nodes[j].get("name", f"joint {j}") for j in joints]
+    if len(at) != len(joints) or not np.isfinite(at).all():
+        raise InputError(f"'{path.name}': not every joint has a finite place")
+    return at @ OURS.T, parents, [str(nodes[j].get("name", f"joint {j}")) for j in joints]
 
 
 def _world(nodes: list[dict[str, Any]], above: dict[int, int], n: int) -> Array:
