@@ -26,20 +26,23 @@ Array = np.ndarray
 COLOURS: dict[str, tuple[float, float, float]] = {
     "skin": (0.87, 0.68, 0.58),
     "lips": (0.77, 0.48, 0.44),
-    "mouth": (0.33, 0.10, 0.10),
+    "mouth": (0.46, 0.18, 0.17),
     "shirt": (0.33, 0.40, 0.47),
     "brows": (0.22, 0.15, 0.11),
     "lashes": (0.10, 0.07, 0.055),
     "hair": (0.24, 0.16, 0.105),
     "hair_dark": (0.16, 0.105, 0.07),
     "hair_light": (0.33, 0.22, 0.14),
-    "teeth": (1.0, 0.965, 0.89),
+    "teeth": (1.0, 0.94, 0.83),  # in the shade of the lips the sky would make them blue
+    "gums": (0.78, 0.42, 0.40),
     "tongue": (0.68, 0.33, 0.32),
     "white": (0.96, 0.95, 0.93),
-    "limbus": (0.24, 0.24, 0.25),
-    "iris": (0.24, 0.34, 0.38),
-    "iris_middle": (0.36, 0.47, 0.48),
-    "iris_inner": (0.50, 0.45, 0.30),
+    "limbus_outer": (0.58, 0.59, 0.60),
+    "limbus": (0.16, 0.18, 0.20),
+    "iris": (0.17, 0.27, 0.32),
+    "iris_middle": (0.27, 0.39, 0.42),
+    "iris_inner": (0.42, 0.36, 0.22),
+    "iris_fibres": (0.42, 0.54, 0.54),
     "pupil": (0.01, 0.01, 0.01),
     "glint": (1.0, 1.0, 1.0),
 }
@@ -146,6 +149,8 @@ def _rigid(
             *((shade.replace("_", " "), names[0], shape, shade) for shade, shape in face.hair.items()),
             ("upper teeth", names[0], face.teeth["upper"], "teeth"),
             ("lower teeth", names[1], face.teeth["lower"], "teeth"),
+            ("upper gum", names[0], face.gums["upper"], "gums"),
+            ("lower gum", names[1], face.gums["lower"], "gums"),
             ("tongue", names[1], face.tongue, "tongue"),
         ):
             layer = "hair" if kind in face.hair else "mouth"

@@ -31,7 +31,7 @@ FINISH: dict[str, tuple[float, float, float]] = {
     "flesh": (0.16, 0.25, 0.0),
     "water": (0.90, 0.00, 1.0),
     "spray": (0.30, 0.40, 0.0),
-    "eyes": (0.55, 0.10, 0.0),
+    "eyes": (0.05, 0.15, 0.0),  # what shines is the cornea: its glints are meshes of their own
     "mouth": (0.35, 0.45, 0.0),
     "lips": (0.28, 0.25, 0.0),
     "hair": (0.10, 0.20, 0.0),

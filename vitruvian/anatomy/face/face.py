@@ -20,7 +20,8 @@ from scipy.sparse import csr_matrix
 from vitruvian.anatomy.face import clothes, hair, look
 from vitruvian.anatomy.face.basis import face_basis, packed, unpacked
 from vitruvian.anatomy.face.binding import skin_embedding
-from vitruvian.anatomy.face.folds import Folds, skin_folds, zones
+from vitruvian.anatomy.face.folds import Folds, skin_folds
+from vitruvian.anatomy.face.folds import edges as fold_edges
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
 from vitruvian.anatomy.face.jaw import carried, jaw_pose
@@ -40,7 +41,6 @@ Array = np.ndarray
 log = logging.getLogger("vitruvian.face")
 SHIPPED = Path(__file__).parent / "average.npz"
 CHAIN = ("T1", "C7", "C6", "C5", "C4", "C3", "C2", "C1", "Sku")  # bones that carry the skin, from below
-FINE_EDGE = 0.0028  # [m] edges that folds ask for
 HEAD_FROM, NECK_TO = 1.728, 1.600  # [m] above: goes with the skull; below: with T1
 
 
@@ -57,7 +57,7 @@ class Face:
     skin_rest: Array  # where the tissue has them at rest [m], shape (n, 3)
     share: Array  # how much each rides in the tissue, shape (n,)
     lip_pairs: Array  # vertices of upper and lower lip that face each other, shape (k, 2)
-    closed: Array  # by how much lips are moved to meet at rest [m], shape (n, 3)
+    closed: Array  # by how much lips are moved to meet at rest, and nostrils to be hollow [m], shape (n, 3)
     lids: tuple[Lids, Lids]
     orbits: tuple[Orbit, Orbit]
     refine: csr_matrix  # from the head's vertices to the fine skin's
@@ -113,6 +113,10 @@ class Face:
     @cached_property
     def teeth(self) -> dict[str, tuple[Array, Array]]:
         return look.teeth(self.head)
+
+    @cached_property
+    def gums(self) -> dict[str, tuple[Array, Array]]:
+        return look.gums(self.head)
 
     @cached_property
     def tongue(self) -> tuple[Array, Array]:
@@ -275,7 +279,7 @@ def make_face(
         skin_rest=embedding.positions(tissue.lattice.nodes),
         share=share,
         lip_pairs=pairs,
-        closed=met_lips(head, pairs),
+        closed=met_lips(head, pairs) + look.nostrils(head),
         lids=both,
         orbits=orbits(head),
         refine=refine,
@@ -299,8 +303,8 @@ def _fine(head: HeadMesh) -> tuple[csr_matrix, Array, Array]:
     v = matrix @ head.vertices
     label = look.labels(head, quads, v)
     for _ in range(2):
-        long = np.linalg.norm(v[quads] - v[np.roll(quads, 1, axis=1)], axis=2).max(axis=1) > FINE_EDGE
-        part = zones(head, v)[quads].any(axis=1) & (label == look.SKIN) & long
+        long = np.linalg.norm(v[quads] - v[np.roll(quads, 1, axis=1)], axis=2).max(axis=1)
+        part = (long > fold_edges(head, v)[quads].min(axis=1)) & (label == look.SKIN)
         more, quads, parent = refined_part(quads, len(v), part)
         matrix, label = (more @ matrix).tocsr(), label[parent]
         v = matrix @ head.vertices

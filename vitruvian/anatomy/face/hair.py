@@ -23,14 +23,15 @@ LASHES = (110, 60)  # of an upper and a lower lid
 # y and height [m] of the hairline, from the forehead over temple and ear to the nape
 HAIRLINE = np.array(
     [
-        *((-0.13, 1.905), (-0.092, 1.899), (-0.076, 1.893), (-0.062, 1.868), (-0.050, 1.848), (-0.036, 1.838)),
-        *((-0.022, 1.850), (0.000, 1.858), (0.022, 1.845), (0.034, 1.800), (0.085, 1.764)),
+        *((-0.13, 1.905), (-0.092, 1.899), (-0.076, 1.893), (-0.062, 1.868), (-0.052, 1.846), (-0.044, 1.828)),
+        *((-0.036, 1.834), (-0.028, 1.850), (-0.008, 1.850), (-0.002, 1.838), (0.010, 1.806), (0.035, 1.782)),
+        (0.085, 1.760),
     ]
 )
 SHADES = ("hair", "hair_dark", "hair_light")
-STRANDS = (1900, 1500, 800)  # of each shade
+STRANDS = (2500, 2000, 1100)  # of each shade
 RIBS = 6  # cross-sections of a strand
-CAP = 0.0035  # [m] that the scalp's own hair stands off
+CAP, LIFT = 0.0048, 0.0052  # [m] that the scalp's own hair stands off, and strands over it
 
 
 def hair(head: HeadMesh, part: float = 1.0) -> dict[str, Shape]:
@@ -75,7 +76,8 @@ def _strands(v: Array, faces: Array, normal: Array, over: Array, count: int, rng
     depth = _over_hairline(p)
     long = rng.uniform(0.022, 0.040, count) * np.clip(0.45 + depth / 0.03, 0.45, 1.0)
     layer = rng.uniform(0.35, 1.0, count) * np.clip(0.15 + depth / 0.018, 0.15, 1.0)  # thin at the hairline
-    wide = rng.uniform(0.0005, 0.0011, count)
+    wide = rng.uniform(0.0004, 0.0009, count)
+    stands = np.clip(0.25 + depth / 0.02, 0.25, 1.0)
     wave = rng.uniform(-0.25, 0.25, count)
     rows = []
     for k in range(RIBS):
@@ -90,8 +92,10 @@ def _strands(v: Array, faces: Array, normal: Array, over: Array, count: int, rng
         way /= np.linalg.norm(way, axis=1)[:, None]
         side = np.cross(n, way)
         # up from the root, over, and down to those below
-        height = CAP + 0.0075 * layer * np.sin(np.pi * (0.12 + 0.70 * t)) - (CAP if k == 0 else 0.0)
-        middle, half = p + height[:, None] * n, (wide * np.sqrt(max(1.0 - t * t, 0.02)))[:, None] * side
+        root = 0.35 if k == 0 else 1.0
+        height = root * CAP * stands + LIFT * layer * np.sin(np.pi * (0.12 + 0.70 * t))
+        thick = np.sqrt(max(1.0 - t * t, 0.02)) * min(1.0, 0.3 + 2.8 * t)  # roots and tips are thin
+        middle, half = p + height[:, None] * n, (wide * thick)[:, None] * side
         rows += [middle - half, middle + half]
         p = p + (long / (RIBS - 1))[:, None] * way
     points = np.stack(rows, axis=1).reshape(-1, 3)
@@ -117,7 +121,7 @@ def _over_hairline(v: Array) -> Array:
     front = np.clip((-0.055 - y) / 0.02, 0.0, 1.0)
     line = line + front * (0.004 * np.sin(np.pi * np.clip(v[:, 0] / 0.06, -1.0, 1.0)) ** 2 - 0.001)
     out = v[:, 2] - line
-    ear = (np.abs(v[:, 0]) > 0.0875) & (v[:, 2] < 1.856) & (y > -0.045) & (y < 0.045)
+    ear = (np.abs(v[:, 0]) > 0.0865) & (v[:, 2] < 1.865) & (y > -0.040) & (y < -0.002)
     return np.where(ear, -0.02, out)
 
 

@@ -6,7 +6,6 @@ What lies on the skin rides on its triangles (`Riders`); eyes, teeth and tongue 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -23,12 +22,18 @@ Array = np.ndarray
 Shape = tuple[Array, Array]
 SKIN, MOUTH, CLOTHED = range(3)
 PAINT = 0.00015  # [m]
+NOSTRIL = np.array([0.0103, -0.1247, 1.7916])  # [m] middle of the left one
+NOSTRIL_WAY, NOSTRIL_DEEP = np.array([0.40, 0.917]), 0.007  # its long axis in x, y; [m]
 IRIS = 5.9 / 12.0  # radius of a human iris over that of its globe
+PUPIL = 0.36  # radius of the pupil over that of the iris
+HOLE, BOWL = 0.006, 0.0006  # [m] depth of the pupil; of the iris, from rim to middle
+FIBRES = 64  # of the iris that are drawn
 SLIT_OVER_CORNER = 0.0025  # [m] how much higher the mouth's slit is at the midline
 LIPS_END = 0.0015  # [m] from the data's corner, where the lips part
 OVER = 0.0015  # [m] that the upper teeth reach below the slit
-FORWARD = 0.0035  # [m] that teeth are moved before the data's bands, to where lips lie on them
-NARROW = 2.5e4  # [1/m³] the data's bands are flat and wide; an arch goes back behind the canines
+FORWARD = 0.0026  # [m] that teeth are moved before the data's bands, to where lips lie on them
+ARCH, NARROW = 12.0, 1.2e4  # [1/m], [1/m³] an arch lies along the lips' inner sides, and goes back behind the canines
+UNDER, BEHIND = 0.0007, 0.0024  # [m] of the lower row: its edges below and its front behind the upper one's
 # [m] widths of incisors, canine, premolars and molars, upper; lower; and heights of the upper ones
 TEETH = (0.0085, 0.0068, 0.0078, 0.0070, 0.0068, 0.0098, 0.0095)
 LOWER_TEETH = (0.0054, 0.0059, 0.0069, 0.0070, 0.0071, 0.0110, 0.0105)
@@ -77,14 +82,28 @@ def ride_on(points: Array, faces: Array, surface: Array, triangle: Array) -> Rid
     return Riders(faces, mix, triangle, height)
 
 
+def nostrils(head: HeadMesh) -> Array:
+    """Displacement of the head's vertices [m] (n, 3) that hollows the nostrils, which the data have almost flat."""
+    return NOSTRIL_DEEP * np.clip((1.0 - _nostril(head.vertices)) / 0.5, 0.0, 1.0)[:, None] * np.array([0.0, 0.3, 0.95])
+
+
+def _nostril(v: Array) -> Array:
+    """How far points [m] (n, 3) lie from the middle of a nostril, 1 at its rim."""
+    off = np.stack([np.abs(v[:, 0]), v[:, 1], v[:, 2]], axis=1) - NOSTRIL
+    along = off[:, :2] @ NOSTRIL_WAY
+    across = off[:, :2] @ (NOSTRIL_WAY[1], -NOSTRIL_WAY[0])
+    return np.asarray(np.sqrt((along / 0.0046) ** 2 + (across / 0.0031) ** 2 + (off[:, 2] / 0.004) ** 2))
+
+
 def labels(head: HeadMesh, quads: Array, vertices: Array) -> Array:
-    """SKIN or MOUTH (its inside) of quads over fine vertices [m], shape (m,)."""
+    """SKIN or MOUTH (inside of it, and of the nostrils) of quads over fine vertices [m], shape (m,)."""
     at = vertices[quads].mean(axis=1)
     corner, upper, slit = _mouth(head)
     front = np.interp(np.abs(at[:, 0]), [0.0, corner[0]], [upper[1], corner[1]])
     inside = (np.abs(at[:, 0]) < 0.045) & (at[:, 1] > front + 0.0095)
     inside &= (at[:, 2] > slit - 0.05) & (at[:, 2] < slit + 0.035)
     out = np.full(len(quads), SKIN)
+    out[_nostril(at) < 0.62] = MOUTH
     out[_connected(quads, inside, np.array([0.0, upper[1] + 0.05, slit]), at)] = MOUTH
     return out
 
@@ -170,16 +189,19 @@ def _connected(quads: Array, inside: Array, seed: Array, at: Array) -> Array:
 
 
 def eye_meshes(radius: float) -> dict[str, Shape]:
-    """White, limbus, iris (three rings), pupil and two glints, looking towards −y, about the globe's centre [m]."""
+    """White, limbus, iris (three rings and its fibres), pupil and two glints, looking towards −y, about the globe's
+    centre [m]. The pupil is a hole, so that no light comes back from it."""
     iris = np.arcsin(IRIS)
     flat = radius * np.cos(iris)  # the iris is a shallow cone inside the globe, under a clear cornea
     out = {
-        "white": _cap(radius, iris * 1.03, np.pi),
-        "limbus": _cap(radius, iris * 0.96, iris * 1.04),
+        "white": _cap(radius, iris * 1.06, np.pi),
+        "limbus_outer": _cap(radius, iris * 1.01, iris * 1.07),
+        "limbus": _cap(radius, iris * 0.96, iris * 1.02),
         "iris": _cone(radius, flat, 0.80, 0.99),
         "iris_middle": _cone(radius, flat, 0.52, 0.81),
-        "iris_inner": _cone(radius, flat, 0.35, 0.53),
-        "pupil": _cone(radius, flat, 0.0, 0.37),
+        "iris_inner": _cone(radius, flat, PUPIL, 0.53),
+        "iris_fibres": _fibres(radius, flat),
+        "pupil": _cone(radius, flat, 0.0, PUPIL, deep=HOLE),
     }
     glints = []
     for size, up, aside in ((0.085, 0.20, 0.17), (0.040, -0.16, -0.14)):  # a window, and what it lights
@@ -188,6 +210,20 @@ def eye_meshes(radius: float) -> dict[str, Shape]:
         glints.append((v @ turn.T, faces))
     out["glint"] = join(*glints)
     return out
+
+
+def _fibres(radius: float, flat: float) -> Shape:
+    """Pale threads of the iris, from the pupil outward, just before it."""
+    rng = np.random.default_rng(3)
+    parts = []
+    for k in range(FIBRES):
+        b = (k + rng.uniform(-0.35, 0.35)) * 2.0 * np.pi / FIBRES
+        inner, outer, half = rng.uniform(0.40, 0.50), rng.uniform(0.66, 0.96), rng.uniform(0.018, 0.034)
+        r = np.array([inner, 0.5 * (inner + outer), 0.5 * (inner + outer), outer]) * IRIS * radius
+        a = b + np.array([0.0, -half, half, rng.uniform(-0.04, 0.04)])
+        y = -(flat + BOWL * (r / (IRIS * radius)) ** 2 + 0.00004)
+        parts.append((np.stack([r * np.cos(a), y, r * np.sin(a)], axis=1), np.array([[0, 1, 2], [1, 3, 2]])))
+    return join(*parts)
 
 
 def _cap(radius: float, low: float, high: float, rings: int = 14, sides: int = 40) -> Shape:
@@ -200,11 +236,13 @@ def _cap(radius: float, low: float, high: float, rings: int = 14, sides: int = 4
     return radius * v.reshape(-1, 3), _grid(rings, sides)
 
 
-def _cone(radius: float, flat: float, inner: float, outer: float, rings: int = 4, sides: int = 40) -> Shape:
-    """A ring of the iris from `inner` to `outer` of its radius, deeper towards the middle."""
+def _cone(
+    radius: float, flat: float, inner: float, outer: float, rings: int = 4, sides: int = 40, deep: float = 0.0
+) -> Shape:
+    """A ring of the iris from `inner` to `outer` of its radius, deeper towards the middle, by `deep` [m] more there."""
     r = np.linspace(inner, outer, rings + 1) * IRIS * radius
     b = np.arange(sides) * 2.0 * np.pi / sides
-    y = -(flat + 0.0006 * (r / (IRIS * radius)) ** 2)
+    y = -(flat + BOWL * (r / (IRIS * radius)) ** 2) + deep * (1.0 - r / r[-1])
     v = np.stack(
         [np.outer(r, np.cos(b)), np.outer(y, np.ones(sides)), np.outer(r, np.sin(b))], axis=-1
     )  # fmt: skip
@@ -222,44 +260,72 @@ def _grid(rings: int, sides: int) -> Array:
 
 
 def teeth(head: HeadMesh) -> dict[str, Shape]:
-    """Rows of teeth along the bands of the data package; upper and lower."""
+    """Rows of teeth along two arches; upper and lower."""
     out = {}
-    slit = _mouth(head)[2]
-    for name, widths, up in (("upper", TEETH, -1.0), ("lower", LOWER_TEETH, 1.0)):
-        band = head.parts[f"{name}-teeth"][0]
-        edge = slit - (OVER if name == "upper" else OVER + 0.0032)
-        angle = np.arctan2(band[:, 0], -(band[:, 1] - band[:, 1].max()))
-        bins = np.linspace(-1.3, 1.3, 27)
-        line = []
-        for a, b in pairwise(bins):
-            own = band[(angle >= a) & (angle < b)]
-            if len(own):
-                line.append(own[np.argmin(own[:, 1] - 0.3 * np.abs(own[:, 0]))][:2])
-        half = np.array([p for p in line if p[0] >= 0.0] or [[0.0, band[:, 1].min()], [0.02, band[:, 1].min() + 0.02]])
-        bend, front = np.polyfit(half[:, 0] ** 2, half[:, 1], 1) - (0.0, FORWARD)
-        depth = Polynomial([front, 0.0, bend, 0.0, NARROW])
+    for name, row in _rows(head).items():
         parts = []
-        across = np.linspace(0.0, 0.05, 501)
-        along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), np.diff(depth(across))))])
         for side in (1.0, -1.0):
-            at = 0.0
-            for k, width in enumerate(widths):
-                x = float(np.interp(at + 0.5 * width, along, across))
-                slope = depth.deriv()(x)
-                tall = TALL[k] * (1.0 if name == "upper" else 0.88)
-                parts.append(
-                    _tooth(
-                        width * 0.95,
-                        tall,
-                        0.0065,
-                        up,
-                        np.array([side * x, depth(x), edge]),
-                        side * np.arctan(slope),
-                    )
-                )
-                at += width
+            for x, width, tall in zip(row.at(row.middles), row.widths, row.tall):
+                turn = side * np.arctan(row.arch.deriv()(x))
+                place = np.array([side * x, row.arch(x), row.edge])
+                parts.append(_tooth(width * 0.96, tall, 0.0065, row.up, place, turn))
         out[name] = join(*parts)
     return out
+
+
+def gums(head: HeadMesh) -> dict[str, Shape]:
+    """Gums that hold the teeth, with a margin that dips between them; upper and lower."""
+    out = {}
+    for name, row in _rows(head).items():
+        ends = np.concatenate([[0.0], np.cumsum(row.widths)])
+        s = np.linspace(-ends[-1], ends[-1], 241)
+        x = np.sign(s) * row.at(np.abs(s))
+        slope = row.arch.deriv()(np.abs(x)) * np.sign(x)
+        normal = np.stack([slope, -np.ones_like(s)], axis=1) / np.hypot(slope, 1.0)[:, None]
+        k = np.clip(np.searchsorted(ends, np.abs(s), side="right") - 1, 0, len(row.widths) - 1)
+        part = (np.abs(s) - ends[k]) / np.asarray(row.widths)[k]
+        margin = np.asarray(row.tall)[k] * (0.84 - 0.22 * (2.0 * part - 1.0) ** 4)
+        rings = []
+        for rise, out_by in ((0.0, -0.0012), (0.0004, 0.0004), (0.0018, 0.0009), (0.005, 0.0006), (0.010, -0.002)):
+            flat = np.stack([x, row.arch(np.abs(x))], axis=1) + out_by * normal
+            rings.append(np.column_stack([flat, row.edge - row.up * (margin + rise)]))
+        n = len(s)
+        i, j = np.meshgrid(np.arange(len(rings) - 1), np.arange(n - 1), indexing="ij")
+        first = i * n + j
+        faces = triangles(np.stack([first, first + 1, first + n + 1, first + n], axis=-1).reshape(-1, 4))
+        out[name] = np.concatenate(rings), faces if row.up < 0.0 else faces[:, ::-1].copy()
+    return out
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row of teeth."""
+
+    arch: Polynomial  # y of its front [m] over |x|
+    edge: float  # height of the cutting edges [m]
+    up: float  # −1 for the upper row: teeth reach up from the edge
+    widths: tuple[float, ...]  # [m] from the midline
+    tall: tuple[float, ...]  # [m]
+
+    @property
+    def middles(self) -> Array:
+        """Along the arch from the midline [m]."""
+        return np.cumsum(self.widths) - 0.5 * np.asarray(self.widths)
+
+    def at(self, along: Array) -> Array:
+        """|x| of places along the arch [m]."""
+        across = np.linspace(0.0, 0.05, 501)
+        length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), np.diff(self.arch(across))))])
+        return np.interp(along, length, across)
+
+
+def _rows(head: HeadMesh) -> dict[str, _Row]:
+    front, edge = float(head.parts["upper-teeth"][0][:, 1].min()) - FORWARD, _mouth(head)[2] - OVER
+    low = tuple(0.88 * t for t in TALL)
+    return {
+        "upper": _Row(Polynomial([front, 0.0, ARCH, 0.0, NARROW]), edge, -1.0, TEETH, TALL),
+        "lower": _Row(Polynomial([front + BEHIND, 0.0, ARCH, 0.0, NARROW]), edge - UNDER, 1.0, LOWER_TEETH, low),
+    }
 
 
 def _tooth(width: float, tall: float, thick: float, up: float, at: Array, turn: float) -> Shape:
