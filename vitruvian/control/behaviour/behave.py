@@ -43,6 +43,7 @@ class Behave:
         self._chosen = {g: c.in_group(*PARTS.get(g, (g,))) for g in {x.group for x in behaviour.curves}}
         names = trunk.body.muscles.names
         self._muscles = len(names)
+        self._scalenes = np.flatnonzero([n.startswith("scalenes") for n in names])
         self._lower = np.array([m for m in trunk.external if int(names[m].split("_")[0].split()[-1]) >= LOWER])
 
     def start(self, rng: np.random.Generator) -> Showing | None:
@@ -65,6 +66,7 @@ class Behave:
         excitation[t.external] = values.get("external intercostals", 0.0)
         excitation[self._lower] += values.get("lower external intercostals", 0.0)
         excitation[t.internal] = values.get("internal intercostals", 0.0)
+        excitation[self._scalenes] = values.get("scalenes", 0.0)
         for group, value in values.items():
             chosen = self._chosen.get(group)
             if chosen is not None and chosen.any():

@@ -40,6 +40,7 @@ MUSCLES = (
     "external intercostals",
     "lower external intercostals",
     "internal intercostals",
+    "scalenes",
 )
 OTHERS = {  # and their limits [1, degrees]
     "closure": (0.0, 1.0), "spine": (-25.0, 25.0), "clavicles": (-10.0, 20.0), "head": (-25.0, 25.0),

@@ -33,7 +33,7 @@ CURVE_KEYS = {
     "end": float, "ease": float, "keys": list, "smooth": bool, "windows": list,
 }  # fmt: skip
 TUPLES = {"keys": ("time", "value"), "windows": ("start", "end", "ease")}
-BREATH_KEYS = ("rate", "diaphragm", "intercostals", "abdomen", "start", "end")
+BREATH_KEYS = ("rate", "diaphragm", "intercostals", "scalenes", "abdomen", "start", "end")
 TOP_KEYS = ("about", "curve", "breath", "marks")
 
 
@@ -126,7 +126,7 @@ def _curve(text: str, what: str, number: int, given: Any) -> Curve:
 
 
 def _breath(text: str, what: str, given: Any) -> list[Curve]:
-    """Diaphragm and externals in the first half of each breath, internals in the second."""
+    """Diaphragm, externals, scalenes and abdomen in the first half of each breath, internals in the second."""
     if not isinstance(given, dict):
         raise InputError(f"{what}, line {line_of(text, 'breath')}: a breath is written as [breath], with keys below")
     for key, value in given.items():
@@ -140,7 +140,7 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
     start, end = float(given.get("start", 0.0)), float(given.get("end", "inf"))
     period = 60.0 / float(given["rate"])
     parts = [("diaphragm", "diaphragm", 0.0), ("intercostals", "external intercostals", 0.0)]
-    parts += [("intercostals", "internal intercostals", 0.5), ("abdomen", "abdomen", 0.0)]
+    parts += [("intercostals", "internal intercostals", 0.5), ("scalenes", "scalenes", 0.0), ("abdomen", "abdomen", 0.0)]
     out = []
     for key, group, phase in parts:
         if key in given:
