@@ -13,6 +13,7 @@ from vitruvian.flesh import (
     FleshState,
     Loads,
     Plane,
+    Settings,
     box_lattice,
     box_tetrahedra,
     build_flesh,
@@ -47,6 +48,8 @@ def skin(model):
         ("spacing", lambda: box_lattice((2, 2, 2), NAN)),
         ("counts", lambda: box_lattice((2.5, 2, 2), 0.1)),
         ("counts", lambda: box_lattice(3, 0.1)),
+        ("counts", lambda: box_lattice((True, 2, 2), 0.1)),
+        ("multigrid", lambda: Settings(multigrid="always")),
         ("origin", lambda: box_lattice((2, 2, 2), 0.1, origin=(0, NAN, 0))),
         ("spacing", lambda: box_tetrahedra((2, 2, 2), NAN)),
         ("counts", lambda: box_tetrahedra((2, 0, 2), 0.1)),
@@ -73,6 +76,7 @@ def test_what_flesh_is_made_of_is_checked_by_name(word, make):
         ("gap", {"gap": 0.0}),
         ("slip", {"slip": -1.0}),
         ("shapes", {"shapes": Plane()}),
+        ("each of shapes must be a Plane", {"shapes": [5.0]}),
         ("surface", {"surface": None}),
     ],
 )
@@ -99,6 +103,9 @@ def test_faces_of_a_skin_must_name_its_vertices(model):
         ("force must be numbers", {"force": "heavy"}),
         ("targets", {"targets": np.zeros((4, 3))}),
         ("contacts must be a list", {"contacts": "skin"}),
+        ("each of contacts must be a Contact, not float", {"contacts": [5.0]}),
+        ("each of pressures must be a Pressure, not float", {"pressures": [5.0]}),
+        ("self_contact must be a SelfContact, not float", {"self_contact": 5.0}),
     ],
 )
 @pytest.mark.parametrize("solve", ["equilibrium", "step"])
@@ -108,6 +115,28 @@ def test_loads_are_checked_by_name(model, word, loads, solve):
         solver.equilibrium(state, Loads(**loads)) if solve == "equilibrium" else solver.step(
             state, Loads(**loads), 0.01
         )
+
+
+@pytest.mark.parametrize("solve", ["equilibrium", "step"])
+@pytest.mark.parametrize(
+    ("word", "state", "loads"),
+    [
+        ("loads must be a Loads, not dict", None, {"force": 0.0}),
+        ("loads must be a Loads, not NoneType", None, None),
+        ("state must be a FleshState, not str", "rest", Loads()),
+    ],
+)
+def test_a_state_and_loads_of_another_kind_are_refused(model, word, state, loads, solve):
+    state, solver = rest_state(model) if state is None else state, FleshSolver(model)
+    with pytest.raises(InputError, match=word):
+        solver.equilibrium(state, loads) if solve == "equilibrium" else solver.step(state, loads, 0.01)
+
+
+def test_a_state_in_single_precision_is_refused_by_its_type(model):
+    state = rest_state(model)
+    state.x = state.x.astype(np.float32)
+    with pytest.raises(InputError, match="not one of float32"):
+        FleshSolver(model).step(state, Loads(), 0.01)
 
 
 def test_a_force_may_be_a_list(model):

@@ -35,7 +35,9 @@ def whole(what: str, name: str, values: Any, least: int) -> tuple[int, int, int]
         counts = tuple(values)
     except TypeError:
         counts = ()
-    if len(counts) != 3 or any(not isinstance(n, (int, np.integer)) or n < least for n in counts):
+    if len(counts) != 3 or any(
+        not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < least for n in counts
+    ):
         raise InputError(f"{what}: {name} must be three whole numbers, {least} or more, got {values!r}")
     return counts
 
@@ -73,19 +75,28 @@ def triangles(what: str, faces: Any, n_vertices: int) -> np.ndarray:
     return found
 
 
+def part(what: str, name: str, value: Any, kind: str, *needs: str) -> None:
+    """A part of a kind that has these attributes."""
+    if not all(hasattr(value, need) for need in needs):
+        raise InputError(f"{what}: {name} must be a {kind}, not {type(value).__name__}")
+
+
 def check_state(model: FleshModel, state: FleshState) -> None:
+    part("flesh", "state", state, "FleshState", "x", "v", "pressure", "push")
     nodes = model.elements.nodes.shape
     for name, shape in (("x", nodes), ("v", nodes), ("pressure", (len(model.elements.volume),))):
         found = getattr(state, name)
         if not isinstance(found, np.ndarray) or found.shape != shape or found.dtype != np.float64:
+            kind = f"one of {found.dtype}" if isinstance(found, np.ndarray) else f"a {type(found).__name__}"
             raise InputError(
-                f"flesh: state.{name} must be a float array of shape {shape}, not {np.shape(found)}; "
-                "is it the state of another model?"
+                f"flesh: state.{name} must be an array of float64 of shape {shape}, not {kind} of shape "
+                f"{np.shape(found)}; is it the state of another model?"
             )
 
 
 def check_loads(model: FleshModel, loads: Loads) -> None:
     """Arrays may be given as lists: they are arrays afterwards."""
+    part("flesh", "loads", loads, "Loads", "targets", "activation", "force", "contacts", "pressures")
     muscles, tied = len(model.muscles.names), len(model.attachments.bone)
     if loads.targets is not None:
         loads.targets = array("flesh", f"targets (of {tied} attachments)", loads.targets, (tied, 3))
@@ -103,10 +114,14 @@ def check_loads(model: FleshModel, loads: Loads) -> None:
             found = type(getattr(loads, name)).__name__
             raise InputError(f"flesh: {name} must be a list or tuple of {kind}, not {found}")
     for contact in loads.contacts:
+        part("flesh", "each of contacts", contact, "Contact", "surface", "shapes")
         check_embedding(model, "the surface of a contact", contact.surface.embedding)
     for pressing in loads.pressures:
+        part("flesh", "each of pressures", pressing, "Pressure", "forces")
         if (points := getattr(pressing, "embedding", None)) is not None:
             check_embedding(model, "the skin of a pressure", points)
+    if loads.self_contact is not None:
+        part("flesh", "self_contact", loads.self_contact, "SelfContact", "find_near")
     own = getattr(loads.self_contact, "embedding", None)
     if own is not None:
         check_embedding(model, "self_contact", own)

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from vitruvian.errors import InputError
-from vitruvian.flesh.checks import number, triangles, vector
+from vitruvian.flesh.checks import number, part, triangles, vector
 from vitruvian.flesh.elements import Elements
 from vitruvian.flesh.embedding import Embedding, embed
 
@@ -130,6 +130,8 @@ class Contact:
             raise InputError(f"flesh contact: surface must be a ContactSurface, not {type(self.surface).__name__}")
         if not isinstance(self.shapes, (list, tuple)):
             raise InputError(f"flesh contact: shapes must be a list or tuple, not {type(self.shapes).__name__}")
+        for shape in self.shapes:
+            part("flesh contact", "each of shapes", shape, "Plane, Capsule, Box or the like", "distance")
         for name in ("gap", "stiffness"):
             if getattr(self, name) is not None:
                 number("flesh contact", name, getattr(self, name), above=0.0)

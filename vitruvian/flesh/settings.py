@@ -36,6 +36,8 @@ class Settings:
             value = getattr(self, name)
             if not (isinstance(value, (int, np.integer)) and value >= least):
                 raise InputError(f"flesh settings: {name} must be a whole number, {least} or more, got {value!r}")
+        if self.multigrid not in (None, True, False):
+            raise InputError(f"flesh settings: multigrid must be True, False or None, got {self.multigrid!r}")
         if not self.residual < 1.0:
             raise InputError(f"flesh settings: residual is relative to the forces, below 1, got {self.residual!r}")
 
