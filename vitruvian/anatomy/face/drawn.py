@@ -13,6 +13,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.face import hair, look
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
+from vitruvian.anatomy.face.lids import AWAKE, lids, orbits
 from vitruvian.anatomy.skin import measured, world_bones
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_swell import over_level
@@ -33,7 +34,7 @@ SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on
 
 
 def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
-    """Parts of a head by name ("skin", "lips", "brows", "hair", and those of both eyes) in the skull's frame [m]."""
+    """Parts of a head by name ("skin", "lips", "brows", "lashes", "hair", those of both eyes) in the skull's frame [m]."""
     given = (str(build), *measured(body, world_bones(body)))
     found = cached_arrays("drawn-head", __name__, given, lambda: _make(body, build))
     names = sorted({name.split(" ")[0] for name in found})
@@ -52,12 +53,15 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     head = head_mesh(body, build)
     skull = bone_poses(body.skeleton, body.default_q)[body.skeleton.index(SKULL)]
     refine, quads = catmull_clark(head.quads, len(head.vertices))
-    fine = np.asarray(refine @ head.vertices)
-    at = fine[quads].mean(axis=1)
-    faces = triangles(quads[above_throat(head, at)])
-    bare, fine = fine, _over_skull(head, fine, faces)
+    bare = np.asarray(refine @ head.vertices)
+    faces = triangles(quads[above_throat(head, bare[quads].mean(axis=1))])
+    fine = _over_skull(head, np.asarray(refine @ _awake(head)), faces)
     parts: dict[str, Shape] = {"skin": (fine, faces)}
-    for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", hair.brows(head, fine, faces))):
+    for name, riders in (
+        ("lips", look.lips(head, bare, quads)),
+        ("brows", hair.brows(head, bare, faces)),
+        ("lashes", hair.lashes(head, bare, faces)),
+    ):
         parts[name] = (riders.at(fine), riders.faces)
     for name, (vertices, triangle) in hair.hair(head, HAIR).items():
         parts[name] = (_along(vertices, bare, fine - bare), triangle)
@@ -68,6 +72,16 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
         used, number = np.unique(triangle, return_inverse=True)
         out[f"{name} vertices"] = (vertices[used] - skull[:3, 3]) @ skull[:3, :3]
         out[f"{name} faces"] = number.reshape(-1, 3)
+    return out
+
+
+def _awake(head: HeadMesh) -> Array:
+    """Vertices of the head [m] with its eyes open and its nostrils hollow."""
+    out = head.vertices + look.nostrils(head)
+    for lid in lids(head):
+        out[lid.vertex] += lid.displaced(AWAKE, 0.0)
+    for orbit in orbits(head):
+        orbit.keep_out(out)
     return out
 
 
