@@ -34,7 +34,7 @@ SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on
 
 
 def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
-    """Parts of a head by name ("skin", "lips", "brows", "lashes", "hair", those of both eyes) in the skull's frame [m]."""
+    """Parts of a head by name ("skin", "lips", "brows", "lashes", "hair", those of both eyes), in the skull [m]."""
     given = (str(build), *measured(body, world_bones(body)))
     found = cached_arrays("drawn-head", __name__, given, lambda: _make(body, build))
     names = sorted({name.split(" ")[0] for name in found})
