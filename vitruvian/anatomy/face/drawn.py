@@ -27,6 +27,7 @@ Array = np.ndarray
 Shape = tuple[Array, Array]
 THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band of its level set
 UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
+LIDS = (1.3, 2.0)  # radii of the globe about its centre: skin nearer is lid, skin farther lies over the skull
 BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
 HAIR = 0.4  # of the strands that a head by itself has
 SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on skin that the head replaces, which ends
@@ -93,12 +94,16 @@ def _over_skull(head: HeadMesh, vertices: Array, faces: Array) -> Array:
         add_mesh(level, points, triangle, grow=THIN, crossing=True, name=f"bone '{name}'")
     lips = head.vertices[np.flatnonzero(head.base == UPPER_LIP)[0]]
     free = np.linalg.norm(vertices - lips, axis=1) > MOUTH
+    part = np.ones(len(vertices))  # of the way out that is gone: less and less towards the lids
     for eye in head.eyes:
-        free &= np.linalg.norm(vertices - eye, axis=1) > 1.5 * head.globe
+        far = np.linalg.norm(vertices - eye, axis=1) / head.globe
+        free &= far > LIDS[0]
+        part = np.minimum(part, np.interp(far, LIDS, (0.0, 1.0)))
     number = np.full(len(vertices), -1)
     number[used] = np.arange(len(used))
     out = vertices.copy()
-    out[used] = over_level(vertices[used], number[faces], level, free[used])
+    over = over_level(vertices[used], number[faces], level, free[used])
+    out[used] += part[used, None] * (over - vertices[used])
     return out
 
 

@@ -124,7 +124,8 @@ def _over_hairline(v: Array) -> Array:
     front = np.clip((-0.055 - y) / 0.02, 0.0, 1.0)
     line = line + front * (0.004 * np.sin(np.pi * np.clip(v[:, 0] / 0.06, -1.0, 1.0)) ** 2 - 0.001)
     out = v[:, 2] - line
-    ear = (np.abs(v[:, 0]) > 0.0865) & (v[:, 2] < 1.865) & (y > -0.040) & (y < -0.002)
+    out_by, beside = np.abs(v[:, 0]), (y > -0.040) & (y < -0.002)
+    ear = beside & (((out_by > 0.0865) & (v[:, 2] < 1.852)) | ((out_by > 0.0895) & (v[:, 2] < 1.865)))
     return np.where(ear, -0.02, out)
 
 
