@@ -57,6 +57,7 @@ MOMENTS: dict[str, list[str]] = {
     "baby-roll": ["--at", "0.5", "--camera", "side"],
     "soft-push": ["--at", "2.3", "--camera", "corner"],
     "stiffness-range": ["--at", "1.0"],
+    "gaze": ["--at", "8.5", "--camera", "close"],
     "breath-capture": ["--at", "1.2", "--camera", "half"],
     "breathe": ["--at", "1.2", "--camera", "half"],
     "laugh": ["--at", "2.0", "--camera", "half"],

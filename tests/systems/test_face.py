@@ -158,6 +158,35 @@ def test_a_head_that_turns_takes_its_face_along(face):
     assert np.allclose(face.posed(q, 0.0, lids, poses), still @ turn[:3, :3].T, atol=1e-9)
 
 
+def test_the_chin_turns_with_the_skull_and_the_collar_with_the_chest(face):
+    """Skin under the chin that lagged behind the head would fold into a flange."""
+    turn = np.eye(4)
+    turn[:3, :3] = [[np.cos(1.0), -np.sin(1.0), 0.0], [np.sin(1.0), np.cos(1.0), 0.0], [0.0, 0.0, 1.0]]
+    poses = {name: turn @ face.rest_poses[name] if name == "Sku" else face.rest_poses[name] for name in CHAIN}
+    q, lids = np.zeros(face.n_modes), np.zeros((2, 2))
+    still, turned = (face.posed(q, 0.0, lids, p) for p in (face.rest_poses, poses))
+    chin = (still[:, 1] < -0.095) & (still[:, 2] > 1.71)
+    assert chin.sum() > 100
+    np.testing.assert_allclose(turned[chin], still[chin] @ turn[:3, :3].T, atol=1e-6)
+    collar = still[:, 2] < 1.60
+    np.testing.assert_allclose(turned[collar], still[collar], atol=1e-9)
+
+
+def test_crows_feet_are_rays_and_not_bumps(face):
+    """Beside the eye the depth of folds changes with the angle of the ray more than along a ray."""
+    depth = np.zeros(len(face.fine_rest))
+    depth[face.folds.vertex] = face.folds.depth(face.nodes(FaceDriver(face).settled({"AU6": 1.0}).q))
+    lid = face.head.vertices[np.linalg.norm(face.head.vertices - face.head.eyes[0], axis=1) < 1.3 * face.head.globe]
+    off = face.fine_rest - lid[np.argmax(lid[:, 0])]
+    aside = np.hypot(np.maximum(off[:, 0], 0.0), off[:, 1])
+    far, angle = np.hypot(aside, off[:, 2]), np.degrees(np.arctan2(off[:, 2], aside))
+    beside = (off[:, 0] > 0.0) & (far > 0.010) & (far < 0.020) & (np.abs(angle + 6.0) < 36.0)
+    assert depth[beside].max() > 3e-4
+    rays = [depth[beside & (np.abs(angle - middle) < 3.0)] for middle in range(-39, 33, 6)]
+    within = np.mean([ray.var() for ray in rays])
+    assert np.var([ray.mean() for ray in rays]) > 2.0 * within
+
+
 def test_steps_are_a_function_of_the_state(face):
     driver = FaceDriver(face)
     first, units = driver.start(), expression("joy")

@@ -41,7 +41,7 @@ DOLL = np.array(  # time [s], x, y, z [m]; the eyes are at 1.84 m
 )
 SHAKEN = (8.0, 11.0, 0.07, 3.0)  # [s], [s], [m], [1/s]
 CAMERAS = (
-    Camera("front", (0.30, -1.75, 2.0), (0.04, 0.15, 1.76)),
+    Camera("front", (0.26, -1.42, 1.96), (0.03, 0.15, 1.75)),
     Camera("above", (0.0, -1.2, 3.2), (0.0, 0.2, 1.7)),
 )
 

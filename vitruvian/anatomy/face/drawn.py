@@ -13,6 +13,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.face import hair, look
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
+from vitruvian.anatomy.face.lids import AWAKE, lids, orbits
 from vitruvian.anatomy.skin import measured, world_bones
 from vitruvian.anatomy.skin_data import SkinShape
 from vitruvian.anatomy.skin_swell import over_level
@@ -26,6 +27,7 @@ Array = np.ndarray
 Shape = tuple[Array, Array]
 THIN, GRID, BAND = 0.003, 0.003, 0.03  # [m] skin over the skull; grid and band of its level set
 UPPER_LIP, MOUTH = 467, 0.045  # of the base mesh; [m] around it that is left alone
+LIDS = (1.3, 2.0)  # radii of the globe about its centre: skin nearer is lid, skin farther lies over the skull
 BELOW = 0.014  # [m] under chin and nape to which the skin of the head reaches
 HAIR = 0.4  # of the strands that a head by itself has
 SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on skin that the head replaces, which ends
@@ -33,7 +35,7 @@ SKULL, MOSTLY = "Sku", 0.87  # bone that carries the head; least weight of it on
 
 
 def drawn_head(body: Body, build: str | SkinShape = "muscular") -> dict[str, Shape]:
-    """Parts of a head by name ("skin", "lips", "brows", "hair", and those of both eyes) in the skull's frame [m]."""
+    """Parts of a head by name ("skin", "lips", "brows", "lashes", "hair", those of both eyes), in the skull [m]."""
     given = (str(build), *measured(body, world_bones(body)))
     found = cached_arrays("drawn-head", __name__, given, lambda: _make(body, build))
     names = sorted({name.split(" ")[0] for name in found})
@@ -52,12 +54,15 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     head = head_mesh(body, build)
     skull = bone_poses(body.skeleton, body.default_q)[body.skeleton.index(SKULL)]
     refine, quads = catmull_clark(head.quads, len(head.vertices))
-    fine = np.asarray(refine @ head.vertices)
-    at = fine[quads].mean(axis=1)
-    faces = triangles(quads[above_throat(head, at)])
-    bare, fine = fine, _over_skull(head, fine, faces)
+    bare = np.asarray(refine @ head.vertices)
+    faces = triangles(quads[above_throat(head, bare[quads].mean(axis=1))])
+    fine = _over_skull(head, np.asarray(refine @ _awake(head)), faces)
     parts: dict[str, Shape] = {"skin": (fine, faces)}
-    for name, riders in (("lips", look.lips(head, fine, quads)), ("brows", hair.brows(head, fine, faces))):
+    for name, riders in (
+        ("lips", look.lips(head, bare, quads)),
+        ("brows", hair.brows(head, bare, faces)),
+        ("lashes", hair.lashes(head, bare, faces)),
+    ):
         parts[name] = (riders.at(fine), riders.faces)
     for name, (vertices, triangle) in hair.hair(head, HAIR).items():
         parts[name] = (_along(vertices, bare, fine - bare), triangle)
@@ -71,6 +76,16 @@ def _make(body: Body, build: str | SkinShape) -> dict[str, Array]:
     return out
 
 
+def _awake(head: HeadMesh) -> Array:
+    """Vertices of the head [m] with its eyes open and its nostrils hollow."""
+    out = head.vertices + look.nostrils(head)
+    for lid in lids(head):
+        out[lid.vertex] += lid.displaced(AWAKE, 0.0)
+    for orbit in orbits(head):
+        orbit.keep_out(out)
+    return out
+
+
 def _over_skull(head: HeadMesh, vertices: Array, faces: Array) -> Array:
     """The skin, moved out where skull or jaw reach through it; lips and lids stay."""
     used = np.unique(faces)
@@ -79,12 +94,16 @@ def _over_skull(head: HeadMesh, vertices: Array, faces: Array) -> Array:
         add_mesh(level, points, triangle, grow=THIN, crossing=True, name=f"bone '{name}'")
     lips = head.vertices[np.flatnonzero(head.base == UPPER_LIP)[0]]
     free = np.linalg.norm(vertices - lips, axis=1) > MOUTH
+    part = np.ones(len(vertices))  # of the way out that is gone: less and less towards the lids
     for eye in head.eyes:
-        free &= np.linalg.norm(vertices - eye, axis=1) > 1.5 * head.globe
+        far = np.linalg.norm(vertices - eye, axis=1) / head.globe
+        free &= far > LIDS[0]
+        part = np.minimum(part, np.interp(far, LIDS, (0.0, 1.0)))
     number = np.full(len(vertices), -1)
     number[used] = np.arange(len(used))
     out = vertices.copy()
-    out[used] = over_level(vertices[used], number[faces], level, free[used])
+    over = over_level(vertices[used], number[faces], level, free[used])
+    out[used] += part[used, None] * (over - vertices[used])
     return out
 
 

@@ -41,7 +41,10 @@ Array = np.ndarray
 log = logging.getLogger("vitruvian.face")
 SHIPPED = Path(__file__).parent / "average.npz"
 CHAIN = ("T1", "C7", "C6", "C5", "C4", "C3", "C2", "C1", "Sku")  # bones that carry the skin, from below
-HEAD_FROM, NECK_TO = 1.728, 1.600  # [m] above: goes with the skull; below: with T1
+# y, and heights above which skin goes with the skull and below which with T1 [m]: throat, nape
+NECK_ENDS = np.array([(-0.095, 1.698, 1.622), (0.045, 1.768, 1.645)])
+# where each of CHAIN has the skin for itself, parts of the way up: the skin spreads the turn that atlas and axis take
+BONES_ALONG = (0.0, 0.08, 0.16, 0.25, 0.34, 0.44, 0.55, 0.78, 1.0)
 
 
 @dataclass(frozen=True)
@@ -286,7 +289,7 @@ def make_face(
         quads=quads,
         label=label,
         folds=skin_folds(head, tissue, fine, vertex_normals(fine, triangles(quads))),
-        neck=_neck_weights(head.vertices, rest),
+        neck=_neck_weights(head.vertices),
         rest_poses=rest,
     )
 
@@ -312,12 +315,11 @@ def _fine(head: HeadMesh) -> tuple[csr_matrix, Array, Array]:
     return matrix, quads, label
 
 
-def _neck_weights(v: Array, rest: dict[str, Array]) -> Array:
-    """Hats along the neck: each height between two bones is shared by them."""
-    heights = np.linspace(NECK_TO, HEAD_FROM, len(CHAIN))
-    # the throat goes with the skull sooner than the nape does not: heights are taken along the neck's own slope
-    z = v[:, 2] + 0.35 * np.clip(v[:, 1], -0.06, 0.06)
-    at = np.interp(z, heights, np.arange(len(CHAIN)))
+def _neck_weights(v: Array) -> Array:
+    """Hats along the neck: each place between two bones is shared by them. The neck's ends slope: the head's runs from
+    the angle of throat and chin up to the nape, so that the whole chin turns with the skull."""
+    top, bottom = (np.interp(v[:, 1], NECK_ENDS[:, 0], NECK_ENDS[:, k]) for k in (1, 2))
+    at = np.interp((v[:, 2] - bottom) / (top - bottom), BONES_ALONG, np.arange(len(CHAIN)))
     low = np.minimum(at.astype(int), len(CHAIN) - 2)
     out = np.zeros((len(v), len(CHAIN)))
     rows = np.arange(len(v))

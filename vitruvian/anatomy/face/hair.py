@@ -75,6 +75,7 @@ def _strands(v: Array, faces: Array, normal: Array, over: Array, count: int, rng
     tree = cKDTree(v)
     depth = _over_hairline(p)
     long = rng.uniform(0.022, 0.040, count) * np.clip(0.45 + depth / 0.03, 0.45, 1.0)
+    long *= np.where((np.abs(p[:, 0]) > 0.076) & (p[:, 1] < 0.0) & (p[:, 2] < 1.875), 0.55, 1.0)  # before the ears
     layer = rng.uniform(0.35, 1.0, count) * np.clip(0.15 + depth / 0.018, 0.15, 1.0)  # thin at the hairline
     wide = rng.uniform(0.0004, 0.0009, count)
     stands = np.clip(0.25 + depth / 0.02, 0.25, 1.0)
@@ -109,7 +110,9 @@ def _combed(p: Array) -> Array:
     x = p[:, 0] / 0.08
     back = np.clip((p[:, 1] + 0.01) / 0.09, 0.0, 1.0)  # 0 before the ears, 1 at the back of the head
     side = np.clip(1.0 - (p[:, 2] - 1.86) / 0.06, 0.0, 1.0)
-    out = np.stack([0.45 * x + 0.12, 1.0 - 0.6 * back, 0.25 - 0.9 * side - 1.2 * back], axis=1)
+    out = np.stack(
+        [0.45 * x * (1.0 - side) + 0.12 * (1.0 - side), 1.0 - 0.6 * back, 0.25 - 1.1 * side - 1.2 * back], axis=1
+    )
     return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
 
 
@@ -121,7 +124,8 @@ def _over_hairline(v: Array) -> Array:
     front = np.clip((-0.055 - y) / 0.02, 0.0, 1.0)
     line = line + front * (0.004 * np.sin(np.pi * np.clip(v[:, 0] / 0.06, -1.0, 1.0)) ** 2 - 0.001)
     out = v[:, 2] - line
-    ear = (np.abs(v[:, 0]) > 0.0865) & (v[:, 2] < 1.865) & (y > -0.040) & (y < -0.002)
+    out_by, beside = np.abs(v[:, 0]), (y > -0.040) & (y < -0.002)
+    ear = beside & (((out_by > 0.0865) & (v[:, 2] < 1.852)) | ((out_by > 0.0895) & (v[:, 2] < 1.865)))
     return np.where(ear, -0.02, out)
 
 
