@@ -89,7 +89,7 @@ def test_colours_meet_along_a_smooth_line():
     assert mesh_volume(points, cut) == pytest.approx(mesh_volume(vertices, faces), rel=1e-9)
     near = points[cut] @ axes.T
     own = np.take_along_axis(near, np.broadcast_to(colour[:, None, None], (len(cut), 3, 1)), 2)[..., 0]
-    assert (own >= near.max(axis=2) - 0.07).all()  # a face has its colour's side at every corner, but where three meet
+    assert (own >= near.max(axis=2) - 0.01).all()  # a face has its colour's side at every corner
     assert np.mean(own >= near.max(axis=2) - 1e-9) > 0.99
 
 
