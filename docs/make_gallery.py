@@ -49,7 +49,7 @@ MOMENTS: dict[str, list[str]] = {
     "medley": ["--at", "5", "--camera", "front"],
     "elbow-bend": ["--at", "1.6"],
     "kick-momentum": ["--at", "2.0"],
-    "michelin-run": ["--at", "5.72", "--camera", "corner"],
+    "michelin-run": ["--at", "5.9", "--camera", "corner"],
     "jump-kick": ["--at", "0.6", "--camera", "corner"],
     "kung-fu": ["--at", "0.6", "--camera", "corner"],
     "panda-run": ["--at", "5.72", "--camera", "corner"],

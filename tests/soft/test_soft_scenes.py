@@ -1,7 +1,9 @@
 """Scenes of soft characters, shortened."""
 
 import numpy as np
+import pytest
 
+from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.scenes import find
 from vitruvian.world import scene_parameters
 
@@ -44,14 +46,23 @@ def test_a_policy_acts_at_every_step():
     assert found.observe().signals["centre"][2] > 0.5
 
 
-def test_the_jog_runs_on_flesh_twice_as_soft_with_bent_arms():
-    world = run("michelin-run", 0.2, control="jog")
-    s, shear = world.simulation.skeleton, world.simulation.body.flesh.shear
-    plain = run("michelin-run", 0.2).simulation.body.flesh.shear
-    np.testing.assert_allclose(shear, 0.5 * plain)
+@pytest.mark.parametrize(
+    ("scene", "control"), [("michelin-run", "found"), ("michelin-run", "jog"), ("panda-run", "jog")]
+)
+def test_runners_bend_their_arms(scene, control):
+    world = run(scene, 0.2, control=control)
+    s = world.simulation.skeleton
     elbow = world.state.q[s.q_start[s.index("forearm_l")]]
     assert elbow > 0.6
     assert world.observe().signals["centre"][2] > 0.5
+
+
+def test_the_mascot_runs_on_its_own_flesh():
+    body, own = run("michelin-run", 0.02).simulation.body, soft_body(character("mascot"))
+    np.testing.assert_allclose(body.flesh.shear, own.flesh.shear)
+    np.testing.assert_allclose(
+        run("michelin-run", 0.02, control="jog").simulation.body.flesh.shear, 3.0 * own.flesh.shear
+    )
 
 
 def test_shoves_push_where_they_should():

@@ -39,8 +39,7 @@ def topology(faces: Array, vertex_count: int, name: str = "mesh") -> Topology:
     ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     key = np.sort(ends, axis=1)
     order = np.where(ends[:, 0] < ends[:, 1], 1, -1)
-    _, index = np.unique(key, axis=0, return_inverse=True)
-    index = index.reshape(-1)
+    _, index = np.unique(key[:, 0] * vertex_count + key[:, 1], return_inverse=True)
     uses = np.bincount(index)
     balance = np.bincount(index, weights=order)
     if np.any(uses == 1):

@@ -2,13 +2,13 @@
 
 A captured motion is put on the mascot, whose legs are half as long, and made the same on both sides. CMA-ES finds how
 the targets of the servos are turned, window by window and by feedback: with the flesh rigid on the bones first, then
-soft. The scene plays that policy on the soft mascot in implicit steps of 4 ms. How many strides (two steps each) it
-keeps up, and how far feet slide, is the result. `control=jog` is another policy, with a runner's arms, softer flesh and
-the swing leg where the captured motion has it; it falls in the end. `control=open` plays a captured sprint under an
-open loop found by sampling, which falls, too. Liu & al. 2013, figure 6.
+soft, ever softer. The scene plays that policy on the soft mascot in implicit steps of 4 ms. How many strides (two
+steps each) it keeps up, and how far feet slide, is the result. `control=jog` is another policy, a little faster, on
+flesh three times as stiff. `control=open` plays a captured sprint under an open loop found by sampling, which falls.
+Liu & al. 2013, figure 6.
 
     vitruvian run michelin-run --view
-    vitruvian run michelin-run --set control=jog      # softer, more like a run, falls in the end
+    vitruvian run michelin-run --set control=jog      # another policy, faster on harder flesh
     vitruvian run michelin-run --set control=off      # servos on the captured motion alone
 """
 
@@ -33,13 +33,11 @@ def build(parameters: Parameters) -> World:
 def check(recording: Recording, parameters: Parameters) -> Report:
     sprint = parameters["control"] == "open"
     report = running_report(recording, SPRINT if sprint else CYCLE)
-    if parameters["control"] == "found":
+    if parameters["control"] in ("found", "jog"):
         whole = recording.time[-1] >= 30.0 * CYCLE
         report.checks["it does not fall"] = report.metrics["upright_s"] >= recording.time[-1] - 1e-9
         if whole:
             report.checks["thirty strides"] = report.metrics["strides"] >= 30.0
-    elif parameters["control"] == "jog" and recording.time[-1] >= 10.0 * CYCLE:
-        report.checks["ten strides without a fall"] = report.metrics["strides"] >= 10.0
     elif sprint and recording.time[-1] >= 1.0:
         report.checks["a whole stride without a fall"] = report.metrics["strides"] >= 1.0
         report.checks["it leaves the ground"] = float(recording.signals["ground_force"][:, 2].min()) <= 0.0
@@ -56,7 +54,7 @@ scene = Scene(
     parameters={
         "control": Parameter(
             "found",
-            "a policy; one that jogs softer; a sprint in open loop; the captured motion alone",
+            "a policy; a faster one for harder flesh; a sprint in open loop; the captured motion alone",
             choices=("found", "jog", "open", "off"),
         ),
         "young": YOUNG,

@@ -1,7 +1,7 @@
 """One policy on softer and harder flesh: over which range does it stay up?
 
-The same character, cycle and policy side by side, with Young's modulus from 100 to 3000 kPa. The policy was found with
-rigid flesh.
+The same character, cycle and policy side by side, with Young's modulus from 100 to 3000 kPa. How the
+policies were found says docs/soft.md.
 
     vitruvian run stiffness-range --view
 """

@@ -18,7 +18,16 @@ from vitruvian.errors import InputError
 from vitruvian.flesh import Tetrahedra
 from vitruvian.flesh.posed.weights import bounded_biharmonic
 from vitruvian.flesh.tetrahedra_bcc import bcc_tetrahedra, euler_number, spacing_for
-from vitruvian.mesh import LevelSet, decimated, ellipsoid, empty_level_set, isosurface, mesh_level_set, mesh_volume
+from vitruvian.mesh import (
+    LevelSet,
+    decimated,
+    ellipsoid,
+    empty_level_set,
+    isosurface,
+    mesh_level_set,
+    mesh_volume,
+    topology,
+)
 
 Array = np.ndarray
 FINER = (1, 2, 4)  # times the nodes asked for
@@ -137,19 +146,21 @@ def from_mesh(
     if not tall > 0.05:
         raise InputError(f"character {name}: its mesh is {tall:g} m tall; lengths must be in metres")
     vertices = vertices - np.array([0.0, 0.0, vertices[:, 2].min()])
-    level = mesh_level_set(vertices, faces, FINE * tall, band=14.0 * FINE * tall, name=name)
+    topology(faces, len(vertices), name)  # one that is open is refused
     if mesh_volume(vertices, faces) < 0.0:
         raise InputError(f"character {name}: its triangles face inwards; turn them over")
+    if len(faces) > MOST:  # a narrow band does for that: the time goes with its third power for each triangle
+        thin = mesh_level_set(vertices, faces, FINE * tall, band=3.0 * FINE * tall, name=name)
+        fine, triangles = decimated(*isosurface(thin), KEPT)
+        nearest = cKDTree(vertices[faces].mean(axis=1)).query(fine[triangles].mean(axis=1))[1]
+        say(f"{len(faces)} triangles are more than {MOST}: drawn anew with {len(triangles)}")
+        vertices, faces, colours = fine, triangles, colours[nearest]
+    level = mesh_level_set(vertices, faces, FINE * tall, band=14.0 * FINE * tall, name=name)
     for bone in bones:
         if level(np.array([bone.at]))[0] > 0.02 * tall:
             raise InputError(
                 f"character {name}: joint '{bone.name}' lies outside the mesh; do mesh and skeleton share a pose?"
             )
-    if len(faces) > MOST:
-        fine, triangles = decimated(*isosurface(level), KEPT)
-        nearest = cKDTree(vertices[faces].mean(axis=1)).query(fine[triangles].mean(axis=1))[1]
-        say(f"{len(faces)} triangles are more than {MOST}: drawn anew with {len(triangles)}")
-        vertices, faces, colours = fine, triangles, colours[nearest]
     tetrahedra, h = _finer(level, vertices.min(axis=0), vertices.max(axis=0), nodes, name, say)
     say(f"{tetrahedra.n_nodes} nodes, {tetrahedra.n_elements} tetrahedra, spacing {1e3 * h:.0f} mm")
     kinds, of = np.unique(np.round(colours, 3), axis=0, return_inverse=True)
