@@ -20,6 +20,8 @@ from vitruvian.control.behaviour import (
 )  # fmt: skip
 from vitruvian.control.face import expression
 from vitruvian.control.posture import NECK
+from vitruvian.couple import CavityPressure
+from vitruvian.couple.cavity_solve import _product as product
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import TorsoSystem
@@ -265,6 +267,33 @@ def test_a_shaken_head_nods(torso, trunk):
     assert 0.01 < np.abs(angle).max() < 0.3
     assert np.abs(angle[-20:]).max() < 0.1 * np.abs(angle).max()
     assert abs(state.breath.volume / torso.start(np.random.default_rng(0)).breath.volume - 1.0) < 0.02
+
+
+def test_bones_and_points_are_solved_exactly_in_few_rounds(torso, trunk):
+    """A z = r holds for the whole system, and the strips' factor is that of the strips' own matrix."""
+    world = World(torso, Behave(trunk, load_behaviour("calm")), frame_rate=200.0)
+    world.start()
+    while world.time < 0.4:
+        world.step()
+    state, w = world.state, torso.scratch
+    assert w.iterations < 50  # 3 x 3 blocks of single points need about 60
+    cavity = CavityPressure(w, state.breath, tolerance=1e-10)
+    system = torso.stepper.assemble(state.q, state.v, state.activation, 5e-3, (cavity,))
+    matrix = np.tril(system.matrix) + np.tril(system.matrix, -1).T
+    right = np.random.default_rng(0).normal(size=len(matrix))
+    cavity.resolve(system.matrix.copy(), right, 5e-3)
+    z, y = w.gained.copy(), np.zeros(w.size)
+    last = trunk.cavities.plate_bone
+    product(w.chains, system.screws, trunk.cavities.carried, w.pos, state.breath.x[-1], last, matrix,
+            trunk.cavities.mass, w.lines, w.g, cavity.weight, z, w.moved, y)  # fmt: skip
+    assert np.abs(y - w.right).max() < 1e-6 * np.abs(w.right).max()
+
+
+def test_scalenes_are_driven_by_their_own_group(trunk):
+    chosen = np.array([n.startswith("scalenes") for n in trunk.body.muscles.names])
+    excitation = Behave(trunk, load_behaviour("calm")).act(None, None, 1.0, 5e-3).excitation
+    assert chosen.sum() == 28
+    assert np.allclose(excitation[chosen], 0.05)
 
 
 def test_groups_reach_their_elements(trunk):

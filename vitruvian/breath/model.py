@@ -42,6 +42,13 @@ class Leans(NamedTuple):
     friction: Array  # coefficient of Coulomb friction, for balls, (l,)
 
 
+class Strips(NamedTuple):
+    """Free points (and the plate) in strips of neighbours, along which lines are stiff; for the solver alone."""
+
+    order: Array  # all of them once: the first ones of all strips, then the second ones, and so on, (p + 1,)
+    before: Array  # the point that comes before each of them in its strip, -1 for none, (p + 1,)
+
+
 @dataclass(frozen=True, eq=False)
 class Cavities:
     """Chest and belly of one trunk."""
@@ -50,6 +57,7 @@ class Cavities:
     rest: Array  # free points, then the plate's middle, in the default pose [m], (p + 1, 3)
     mass: Array  # of them [kg], (p + 1,)
     plate_bone: int  # the plate keeps its attitude to this bone
+    strips: Strips
     chest: Array  # triangles, outwards, (c, 3)
     belly: Array  # triangles, outwards, (b, 3)
     ends: Array  # vertices of the muscle elements, (e, 2)
@@ -75,6 +83,8 @@ class Cavities:
                 raise InputError(f"cavities: the surface of the {name} is not closed")
         if not (self.mass > 0).all():
             raise InputError("cavities: every free point needs a mass")
+        if not np.array_equal(np.sort(self.strips.order), np.arange(len(self.mass))):
+            raise InputError("cavities: the strips must hold every free point once")
         if not self.bulk > 0:
             raise InputError(f"cavities: the bulk modulus must be positive, got {self.bulk:g}")
 

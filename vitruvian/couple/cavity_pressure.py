@@ -26,6 +26,7 @@ from vitruvian.couple.cavity_solve import (
     add_lines,
     gather,
     joint_part,
+    linked,
     point_part,
     solve,
     spread,
@@ -51,8 +52,10 @@ class CavityScratch:
         n, e, leans = len(c.carried.point), c.n_elements, len(c.leans.vertex)
         self.pos, self.g_belly, self.g_chest = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
         self.moved = Moved(np.zeros((s.n_bones, 6)), np.zeros((s.n_bones, 6)), np.zeros((n, 3)), np.zeros((n, 3)))
+        ends = np.concatenate([c.ends, np.stack([c.leans.vertex, c.leans.anchor], axis=1)]).astype(np.int64)
         self.lines = Lines(
-            np.concatenate([c.ends, np.stack([c.leans.vertex, c.leans.anchor], axis=1)]).astype(np.int64),
+            ends,
+            linked(c, ends),
             np.zeros((e + leans, 3)),
             np.zeros(e + leans),
             np.zeros(e + leans),
@@ -133,7 +136,7 @@ class CavityPressure:
         w.right[: self._n] = right
         w.iterations = solve(
             w.chains, system.screws, c.carried, w.pos, self.state.x[-1], c.plate_bone, matrix, c.mass, w.lines, w.g,
-            self.weight, w.right, self.tolerance, w.moved, w.gained,
+            self.weight, w.right, self.tolerance, w.moved, c.strips, w.gained,
         )  # fmt: skip
         if w.iterations < 0:
             raise Diverged("trunk", "the step's matrix is not positive definite")

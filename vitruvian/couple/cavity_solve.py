@@ -4,7 +4,8 @@
 
 Elements (muscles between vertices) add along and across their line; each closed cavity adds a matrix of rank one along
 the gradient of its volume. Vertices that ride on bones reach the joints through the twists of the bones. The
-preconditioner takes bones by their factor, points by 3 x 3 blocks, and the cavities exactly on top of those.
+preconditioner takes bones by their factor, points strip by strip (rows of the wall, columns of the diaphragm: block
+tridiagonal), and the cavities exactly on top of those.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from vitruvian.breath import Cavities
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
 
 Array = np.ndarray
@@ -33,6 +35,7 @@ class Lines(NamedTuple):
     """Springs between vertices within one step, n of them."""
 
     ends: Array  # (n, 2)
+    link: Array  # where in the strips' order the point stands that it joins to the one before, -1 for none, (n,)
     way: Array  # unit vectors from the first to the second, (n, 3)
     along: Array  # h d + h² k along it [N s/m, as a mass: kg], (n,)
     across: Array  # h² T / l across it, (n,)
@@ -45,6 +48,18 @@ class Moved(NamedTuple):
     wrenches: Array  # (n_bones, 6)
     u: Array  # of vertices, (n, 3)
     f: Array  # on vertices, (n, 3)
+
+
+def linked(cavities: Cavities, ends: Array) -> Array:
+    """`Lines.link` of lines between the vertices `ends` (n, 2)."""
+    order, before = cavities.strips
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    out = np.full(len(ends), -1)
+    for a, b in cavities.carried.point[ends].T, cavities.carried.point[ends[:, ::-1]].T:
+        joins = (a >= 0) & (b >= 0) & (before[place[b]] == a)
+        out[joins] = place[b[joins]]
+    return out
 
 
 @nb.njit(cache=True)
@@ -187,8 +202,10 @@ def add_lines(lines, u, f):
 
 
 @nb.njit(cache=True)
-def _blocks(lines, carried, mass, out):
-    """Inverses of the 3 x 3 blocks of the points."""
+def _blocks(lines, carried, mass, strips, out, down, up):
+    """The strips' factor: inverse 3 x 3 pivots D of the points; in the strips' order D C and D' C, C the block between
+    a point and the one before it, whose pivot is D'."""
+    down[:], taken = 0.0, np.empty((3, 3))
     for p in range(len(mass)):
         for k in range(3):
             for j in range(3):
@@ -202,8 +219,34 @@ def _blocks(lines, carried, mass, out):
                     for j in range(3):
                         out[p, k, j] += (lines.along[e] - lines.across[e]) * d[k] * d[j]
                     out[p, k, k] += lines.across[e]
-    for p in range(len(mass)):
-        _invert(out[p])
+        at = lines.link[e]
+        if at >= 0:
+            for k in range(3):
+                for j in range(3):
+                    down[at, k, j] -= (lines.along[e] - lines.across[e]) * d[k] * d[j]
+                down[at, k, k] -= lines.across[e]
+    for n in range(len(strips.order)):
+        p = strips.order[n]
+        last = strips.before[n]
+        if last >= 0:
+            _times(out[last], down[n], up[n])
+            _times(down[n], up[n], taken)
+            for k in range(3):
+                for j in range(3):
+                    out[p, k, j] -= taken[k, j]
+            _invert(out[p])
+            _times(out[p], down[n], taken)
+            down[n] = taken
+        else:
+            _invert(out[p])
+
+
+@nb.njit(cache=True)
+def _times(a, b, out):
+    """out = a b, of 3 x 3 matrices."""
+    for k in range(3):
+        for j in range(3):
+            out[k, j] = a[k, 0] * b[0, j] + a[k, 1] * b[1, j] + a[k, 2] * b[2, j]
 
 
 @nb.njit(cache=True)
@@ -221,15 +264,13 @@ def _invert(a):
 
 @nb.njit(cache=True)
 def _product(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, z, moved, y):
-    """y = A z."""
+    """y = A z; the matrix whole."""
     n = len(matrix)
     y[:] = 0.0
-    for i in range(n):
-        total = 0.0
-        for j in range(i):
-            total += matrix[i, j] * z[j]
-            y[j] += matrix[i, j] * z[i]
-        y[i] += total + matrix[i, i] * z[i]
+    for j in range(n):
+        a, row = z[j], matrix[j]
+        for i in range(n):
+            y[i] += row[i] * a
     for p in range(len(mass)):
         for k in range(3):
             y[n + 3 * p + k] += mass[p] * z[n + 3 * p + k]
@@ -244,14 +285,26 @@ def _product(chains, screws, carried, pos, plate, plate_bone, matrix, mass, line
 
 
 @nb.njit(cache=True)
-def _precondition(factor, blocks, pg, small, g, r, out):
+def _precondition(factor, strips, blocks, down, up, pg, small, g, r, out):
     n = len(factor)
     out[:n] = r[:n]
     solve_cholesky(factor, out[:n])
-    for p in range(len(blocks)):
-        at = n + 3 * p
+    for i in range(len(blocks)):
+        p = strips.order[i]
+        at, last = n + 3 * p, n + 3 * strips.before[i]
+        x, y, z = r[at], r[at + 1], r[at + 2]
         for k in range(3):
-            out[at + k] = blocks[p, k, 0] * r[at] + blocks[p, k, 1] * r[at + 1] + blocks[p, k, 2] * r[at + 2]
+            out[at + k] = blocks[p, k, 0] * x + blocks[p, k, 1] * y + blocks[p, k, 2] * z
+        if last >= n:
+            x, y, z = out[last], out[last + 1], out[last + 2]
+            for k in range(3):
+                out[at + k] -= down[i, k, 0] * x + down[i, k, 1] * y + down[i, k, 2] * z
+    for i in range(len(blocks) - 1, -1, -1):
+        at, last = n + 3 * strips.order[i], n + 3 * strips.before[i]
+        if last >= n:
+            x, y, z = out[at], out[at + 1], out[at + 2]
+            for k in range(3):
+                out[last + k] -= up[i, k, 0] * x + up[i, k, 1] * y + up[i, k, 2] * z
     m = len(g)
     s = np.empty(m)
     for c in range(m):
@@ -265,33 +318,40 @@ def _precondition(factor, blocks, pg, small, g, r, out):
 
 
 @nb.njit(cache=True, nogil=True)
-def solve(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, right, tolerance, moved, z):
+def solve(
+    chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, right, tolerance, moved, strips, z
+):  # fmt: skip
     """z with A z = right; returns the number of iterations, -1 if bones or points are not positive definite."""
     size, m = len(right), len(weight)
     factor = matrix.copy()
     if cholesky(factor) >= 0:
         return -1
-    blocks = np.empty((len(mass), 3, 3))
-    _blocks(lines, carried, mass, blocks)
+    blocks = np.empty((3, len(mass), 3, 3))
+    _blocks(lines, carried, mass, strips, blocks[0], blocks[1], blocks[2])
+    blocks, down, up = blocks[0], blocks[1], blocks[2]
     pg, none = np.zeros((m, size)), np.zeros((0, 0))
     for c in range(m):
-        _precondition(factor, blocks, none, none, none, g[c], pg[c])
+        _precondition(factor, strips, blocks, down, up, none, none, none, g[c], pg[c])
     small = np.zeros((m, m))
     for c in range(m):
         for d in range(m):
             small[c, d] = np.dot(g[c], pg[d])
         small[c, c] += 1.0 / weight[c]
     small = np.linalg.inv(small)  # type: ignore[assignment]
+    whole = matrix.copy()
+    for i in range(len(whole)):
+        for j in range(i):
+            whole[j, i] = whole[i, j]
     r, s, y = right.copy(), np.empty(size), np.empty(size)
     z[:] = 0.0
-    _precondition(factor, blocks, pg, small, g, r, s)
+    _precondition(factor, strips, blocks, down, up, pg, small, g, r, s)
     way = s.copy()
     rs = np.dot(r, s)
     wanted = tolerance * tolerance * rs
     for count in range(MOST):
         if rs <= wanted:
             return count
-        _product(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, g, weight, way, moved, y)
+        _product(chains, screws, carried, pos, plate, plate_bone, whole, mass, lines, g, weight, way, moved, y)
         dy = np.dot(way, y)
         if not dy > 0.0:
             return -1
@@ -299,7 +359,7 @@ def solve(chains, screws, carried, pos, plate, plate_bone, matrix, mass, lines, 
         for k in range(size):
             z[k] += a * way[k]
             r[k] -= a * y[k]
-        _precondition(factor, blocks, pg, small, g, r, s)
+        _precondition(factor, strips, blocks, down, up, pg, small, g, r, s)
         new = np.dot(r, s)
         for k in range(size):
             way[k] = s[k] + new / rs * way[k]

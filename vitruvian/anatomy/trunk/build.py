@@ -25,7 +25,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.trunk.intercostals import Strand, strands
 from vitruvian.anatomy.trunk.shape import COLUMNS, FREE, TENDON_OWNER, Shape, trunk_shape
-from vitruvian.breath import Carried, Cavities, Leans, Lungs
+from vitruvian.breath import Carried, Cavities, Leans, Lungs, Strips
 from vitruvian.breath.surface import place, volume
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import CurvedHill, Element, MuscleBuilder, SpringMuscle, force_laws
@@ -162,9 +162,11 @@ def with_ball(
     more = (wall, np.full(k, n), np.zeros((k, 3)), np.full(k, stiffness), np.full(k, 1e-3 * stiffness),
             np.zeros(k, bool), np.full(k, radius), np.full(k, friction))  # fmt: skip
     leans = Leans(*(np.concatenate([a, b]) for a, b in zip(c.leans, more)))
+    order = np.append(np.where(c.strips.order == ball, ball + 1, c.strips.order), ball)
+    strips = Strips(order, np.append(c.strips.before, -1))
     cavities = replace(
-        c, carried=carried, rest=np.insert(c.rest, ball, position, axis=0), mass=np.insert(c.mass, ball, mass),
-        leans=leans,
+        c, carried=carried, strips=strips, rest=np.insert(c.rest, ball, position, axis=0),
+        mass=np.insert(c.mass, ball, mass), leans=leans,
     )  # fmt: skip
     return replace(trunk, cavities=cavities)
 
@@ -195,7 +197,7 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
     place(carried, rest, poses, plate, at)
     chest, belly = np.array(shape.chest, np.int64), np.array(shape.belly, np.int64)
     return Cavities(
-        carried, rest, mass, plate, chest, belly, ends, force_laws(groups, laws),
+        carried, rest, mass, plate, _strips(shape, carried), chest, belly, ends, force_laws(groups, laws),
         np.array([names.index(g) for g in groups]), names,
         Leans(
             np.array(leaning, np.int64),
@@ -231,6 +233,20 @@ def _carried(body: Body, poses: Array, points: Array, owners: list) -> tuple[Car
     each = WALL_MASS / (len(free) + len(plate))
     mass = np.append(np.full(len(free), each), each * len(plate))
     return Carried(point, offset, bone, share, local), np.concatenate([points[free], middle[None]]), mass
+
+
+def _strips(shape: Shape, carried: Carried) -> Strips:
+    """Rows of the wall, along transversus, and columns of the diaphragm, along its fibres; the plate by itself."""
+    around = np.argsort(shape.angles)
+    grids = [row[around] for row in shape.wall[1:-1]] + list(shape.dome[1:-1].T)
+    strips = [p[p >= 0] for p in (carried.point[grid] for grid in grids)] + [np.array([carried.point.max()])]
+    pairs = [
+        (strip[k], strip[k - 1] if k else -1)
+        for k in range(max(map(len, strips)))
+        for strip in strips
+        if k < len(strip)
+    ]
+    return Strips(*np.array(pairs, np.int64).T.copy())
 
 
 def _elements(shape: Shape) -> tuple[Array, list[str], Array]:

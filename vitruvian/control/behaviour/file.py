@@ -140,7 +140,11 @@ def _breath(text: str, what: str, given: Any) -> list[Curve]:
     start, end = float(given.get("start", 0.0)), float(given.get("end", "inf"))
     period = 60.0 / float(given["rate"])
     parts = [("diaphragm", "diaphragm", 0.0), ("intercostals", "external intercostals", 0.0)]
-    parts += [("intercostals", "internal intercostals", 0.5), ("scalenes", "scalenes", 0.0), ("abdomen", "abdomen", 0.0)]
+    parts += [
+        ("intercostals", "internal intercostals", 0.5),
+        ("scalenes", "scalenes", 0.0),
+        ("abdomen", "abdomen", 0.0),
+    ]
     out = []
     for key, group, phase in parts:
         if key in given:
