@@ -1,7 +1,8 @@
 """Finger bones: 14 a hand, fixed to it and without mass of their own (the hand's 0.387 kg include them).
 
 In the default pose the left hand points along +x with the palm to the front (-y) and the thumb up (+z). Phalanges
-follow each other along the finger, straight; `gripping` is the pose of a hand that holds a bar.
+follow each other along the finger, straight, the thumb's beside those of the index; `gripping` is the pose of a
+hand that holds a bar.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ HAND_LENGTH = 0.19  # [m], wrist to the tip of the middle finger
 # Across the palm [m]: height of each knuckle above the wrist, then the thumb's root and direction (left hand).
 KNUCKLE_Z = {"index": 0.026, "middle": 0.006, "ring": -0.013, "little": -0.031}
 THUMB_ROOT = np.array([0.060, -0.026, 0.048])
-THUMB_DIRECTION = np.array([0.83, -0.32, 0.45])
+THUMB_DIRECTION = np.array([0.95, 0.05, -0.04])
 # A fist round a bar 28 mm thick: bend of each phalanx against the one before [degrees], and where the thumb's point.
 BEND = {
     "index": {"proximal": 54.0, "middle": 72.0, "distal": 60.0},

@@ -13,20 +13,20 @@ GROUND_SHADE = 0.62  # part of the light that the key's shadow takes from the gr
 GRID_SHADE = 0.115
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def background(y, height):
     """Sky in row y of the picture."""
     return sky(1.0 - (y + 0.5) / height)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def depth_light(y, height, medium):
     """Water in row y of a picture taken in it: darker downwards."""
     bright = 0.6 + 0.8 * (1.0 - (y + 0.5) / height)
     return medium.r * bright, medium.g * bright, medium.b * bright
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sky(up):
     """Light of the sky, from the horizon (0) to the top (1)."""
     t = up * up * (3.0 - 2.0 * up)
@@ -37,7 +37,7 @@ def sky(up):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ground(y, rx, ry, depth, view, light, covered, wide, blur, floor, open_here, height):
     """Colour of the ground plane, which fades into the background away from what stands on it."""
     gx = view.ex + depth * (view.rx * rx + view.dx * ry + view.fx)
@@ -63,7 +63,7 @@ def ground(y, rx, ry, depth, view, light, covered, wide, blur, floor, open_here,
     return air[0] + (r - air[0]) * fade, air[1] + (g - air[1]) * fade, air[2] + (b - air[2]) * fade
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _line(place, spacing, foot):
     """Coverage of a pixel by a line of the grid, thin but never thinner than a pixel is wide."""
     wide = 0.012 * spacing
@@ -73,7 +73,7 @@ def _line(place, spacing, foot):
     return cover * min(max((spacing / soft - 3.0) / 12.0, 0.0), 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _dark(covered, wide_map, blur, u, v):
     """Part of the key light kept from the ground at texel (u, v): sharp near what casts the shade, else soft."""
     blocks = covered.shape[0] // wide_map.shape[0]
@@ -96,7 +96,7 @@ def _dark(covered, wide_map, blur, u, v):
     return total / weight * (1.0 - mix) + wide * mix
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _bilinear(values, u, v):
     n = values.shape[0]
     i, j = int(np.floor(u)), int(np.floor(v))

@@ -16,7 +16,7 @@ BACKGROUND = -2
 GROUND = -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def clear_band(band, view, floor, samples, nearness, owner):
     """Fill a band of rows with ground and background."""
     height, width, count = nearness.shape
@@ -36,7 +36,7 @@ def clear_band(band, view, floor, samples, nearness, owner):
                 owner[y, x, s] = GROUND if close > 0.0 else BACKGROUND
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def cover_triangles(band, bins, samples, nearness, owner):
     """Draw a band's triangles into nearness and owner, each of shape (height, width, S)."""
     height, width, count = nearness.shape
@@ -74,7 +74,7 @@ def cover_triangles(band, bins, samples, nearness, owner):
                             owner[y, x, s] = who
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def layer_triangles(band, bins, samples, nearness, layer_near, layer_owner, layer_count):
     """Keep, per sample, the nearest layers in front of what is solid, nearest first.
 
@@ -125,7 +125,7 @@ def layer_triangles(band, bins, samples, nearness, layer_near, layer_owner, laye
                     layer_count[y - top, x, s] = min(filled + 1, most)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def cover_balls(band, bins, view, parallel, first_owner, samples, nearness, owner):
     """Draw a band's balls, seen in perspective or (the light's view) in parallel."""
     height, width, count = nearness.shape
@@ -160,7 +160,7 @@ def cover_balls(band, bins, view, parallel, first_owner, samples, nearness, owne
                         owner[y, x, s] = first_owner + bins.ids[item]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _edges(c, i, band, width, height):
     """Affine barycentrics u = a0 x + b0 y + c0, v = a1 x + ..., nearness az x + ..., and the pixels of the box."""
     x0, y0, z0, x1, y1, z1 = c[i, 0], c[i, 1], c[i, 2], c[i, 3], c[i, 4], c[i, 5]

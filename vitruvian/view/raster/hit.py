@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def triangle_hit(vertices, faces, normals, colours, f, view, rx, ry):
     """(position relative to the eye, unit normal, linear colour), 9 numbers, on triangle f along ray (rx, ry, 1)."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -55,7 +55,7 @@ def triangle_hit(vertices, faces, normals, colours, f, view, rx, ry):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ball_hit(centres, radius, colours, i, view, rx, ry):
     """(position relative to the eye, unit normal, linear colour), 9 numbers, on ball i along ray (rx, ry, 1)."""
     cx, cy, cz = (

@@ -27,7 +27,7 @@ PANE_SOFT = np.float32(0.35)
 EDGE, EDGE_POWER = 0.9, 1.7
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def lit(hit, gloss, soft, view, light, nearest, highest, open_here):
     """Light that leaves a solid place towards the eye."""
     px, py, pz, nx, ny, nz, cr, cg, cb = hit
@@ -61,7 +61,7 @@ def lit(hit, gloss, soft, view, light, nearest, highest, open_here):
     return r + shine + rim * (0.4 + 0.6 * cr), g + shine + rim * (0.4 + 0.6 * cg), b + shine + rim * (0.4 + 0.6 * cb)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def soft_light(hit, view, light, nearest):
     """Light that water gives back from below its surface: sky and key, whichever way it faces, edges of shade sharp."""
     px, py, pz, nx, ny, nz, cr, cg, cb = hit
@@ -81,7 +81,7 @@ def soft_light(hit, view, light, nearest):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def pane_light(hit, opacity, gloss, soft, view, light, nearest, highest):
     """Premultiplied colour and opacity of a layer that lets light through."""
     r, g, b = lit(hit, np.float32(0.0), max(soft, PANE_SOFT), view, light, nearest, highest, 1.0)
@@ -97,7 +97,7 @@ def pane_light(hit, opacity, gloss, soft, view, light, nearest, highest):
     return r * alpha + shine, g * alpha + shine, b * alpha + shine, min(alpha + 0.5 * shine * opacity, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _reached(light, nearest, highest, x, y, z, nx, ny, nz, nl):
     """Part of the key light that reaches a place: tent-weighted mean over 5 x 5 texels of the shadow map; where every
     other of them agrees, what they say."""

@@ -25,7 +25,7 @@ _TURN = (np.arange(16) * 7 % 16)[:, None] * (2.0 * np.pi / 16.0) + 2.39996322972
 SPIRAL = ((np.arange(TAPS) + 0.5) / TAPS)[None, :, None] * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=-1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def places(first, last, view, soup, balls, samples, nearness, owner, place, normal, solid):
     """Rows first..last of the half-size maps of positions (camera axes; z = 0 where nothing is) and normals.
 
@@ -60,7 +60,7 @@ def places(first, last, view, soup, balls, samples, nearness, owner, place, norm
             normal[y, x, 2] = view.fx * nx + view.fy * ny + view.fz * nz
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def openness(first, last, reach, focal, place, normal, near_solid, out):
     """Rows first..last of the unhidden part of the sky, 0..1; it is whole in tiles that are not near a solid."""
     height, width = out.shape
@@ -91,7 +91,7 @@ def openness(first, last, reach, focal, place, normal, near_solid, out):
             out[y, x] = max(1.0 - STRENGTH * hidden / TAPS, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def smooth(first, last, reach, place, rough, out):
     """Rows first..last of the 4 x 4 mean over places of like depth."""
     height, width = out.shape
@@ -110,7 +110,7 @@ def smooth(first, last, reach, place, rough, out):
             out[y, x] = total / weight
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def open_at(open_sky, half, y, x, depth):
     """Openness at a full-size pixel: mean of the four half-size neighbours, those of like depth first."""
     height, width = open_sky.shape

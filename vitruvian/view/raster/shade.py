@@ -31,7 +31,7 @@ ENCODED_LAST = 16383
 ENCODED = (255.0 * srgb_from_linear(np.arange(ENCODED_LAST + 1) / ENCODED_LAST) + 0.5).astype(np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def shade_band(
     band,
     view,
@@ -194,7 +194,7 @@ def shade_band(
                     out[yy, xx, 0], out[yy, xx, 1], out[yy, xx, 2] = red8, green8, blue8
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
     """Whether all samples of a pixel see the same triangle, ball, ground or background, through the same layers."""
     panes = layer_count[y - top, x, 0] if glass else 0
@@ -207,7 +207,7 @@ def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner):
     """Whether the first samples of two pixels see the same thing through the same layers."""
     if owner[y, x, 0] != owner[y0, x0, 0]:
@@ -222,7 +222,7 @@ def _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner):
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _alike(here, one, there, other, faces, colours, finish):
     """Whether two triangles of a pixel are one surface there, so that one colour serves both: equally near, of the same
     make and colour."""
@@ -234,7 +234,7 @@ def _alike(here, one, there, other, faces, colours, finish):
     return colours[a, 0] == colours[b, 0] and colours[a, 1] == colours[b, 1] and colours[a, 2] == colours[b, 2]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _through(
     r, g, b, layers, near, wet, is_water, end, slant, outside, medium, pane_of, pane_colour,
     owners, y, x, s, finish, image,
@@ -282,7 +282,7 @@ def _through(
     return r, g, b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _behind_its_own(k, owner, y, x, s, finish):
     """Whether a nearer layer than the k-th of a sample is of the same make and no water."""
     one = owner[k, y, x, s]
@@ -296,7 +296,7 @@ def _behind_its_own(k, owner, y, x, s, finish):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _shade_pane(hit, finish, pane, view, light, nearest, highest, reach, out, at):
     """Light and opacity of a layer into out[at, :4]; for water, what its depth does into the rest."""
     opacity, gloss, soft = finish[pane, 0], finish[pane, 1], finish[pane, 2]
@@ -309,7 +309,7 @@ def _shade_pane(hit, finish, pane, view, light, nearest, highest, reach, out, at
         out[at, 0], out[at, 1], out[at, 2], out[at, 3] = c[0], c[1], c[2], c[3]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _tone(r, g, b):
     """Khronos PBR Neutral tone curve: unchanged below 0.76, then compressed towards white."""
     start, mute = 0.76, 0.15

@@ -26,7 +26,7 @@ TAKES_MOST, TAKES_LEAST = 1.5, 0.5  # fading, over the mean, of channels that it
 DIM = 0.8  # part of the light on its surface that water in its depth gives back in its colour
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def water_light(hit, opacity, view, light, nearest, reach):
     """Mirrored light and its weight, own colour in depth, and how fast each channel fades [1/m], cosine to the
     normal, brightness of the depth mirrored from below: 12 numbers."""
@@ -59,7 +59,7 @@ def water_light(hit, opacity, view, light, nearest, reach):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def mirror_from_below(nv):
     """Part of light that water's surface mirrors down again, seen at the cosine nv of the angle to its normal.
 
@@ -71,13 +71,13 @@ def mirror_from_below(nv):
     return F0 + (1.0 - F0) * (1.0 - np.sqrt(1.0 - sine2)) ** 5
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def faded(behind, deep, fade, path):
     """One colour channel after `path` [m] in water that gives `deep` of its own and fades others by `fade` [1/m]."""
     return deep + (behind - deep) * np.exp(-fade * path)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def media(layers, near, is_water, wet, start=-1):
     """Fill wet[k] with the layer whose water lies behind layer k of a sample (nearest first), or -1 where there is air.
 
@@ -94,7 +94,7 @@ def media(layers, near, is_water, wet, start=-1):
         wet[k] = within
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _around(x, y, z, light):
     """What lies in a direction: sky, ground below, and two bright windows: the key light and one across from it."""
     air = sky(min(max(1.4 * z, 0.0), 1.0))
