@@ -12,6 +12,7 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.tasks import (
     ACTUATIONS,
+    SPARING,
     Apart,
     Capsules,
     Effort,
@@ -77,12 +78,14 @@ def room(parameters: Settings, size: tuple[float, float, float] = ROOM, deep: fl
     return pool(parameters["cell"], size=size, deep=deep, body_detail=int(parameters["nodes"]), largest_substep=step)
 
 
-def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = ()) -> TaskControl:
+def controller(
+    body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = (), *, sparing: float = SPARING
+) -> TaskControl:
     """A controller by tasks that keeps parts apart and spares effort, beside what else is wanted."""
     simulated, actuation = parameters["water"] != "still", parameters["actuation"]
     if simulated and actuation == "torques":
         raise InputError("torques by tasks have diverged in simulated water: use actuation=muscles or water=still")
-    made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation)
+    made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation, sparing=sparing)
     made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
     return made
 
@@ -226,7 +229,7 @@ def turn_report(recording: Recording, parameters: Settings, lanes: Sequence[str]
     return report
 
 
-def turn_scene(name: str, face_up: bool, summary: str) -> Scene:
+def turn_scene(name: str, face_up: bool, summary: str, *, sparing: float = SPARING) -> Scene:
     """A scene in which he turns over from random starts, the same starts with the pose held beside."""
 
     def lanes(parameters: Settings) -> list[str]:
@@ -235,7 +238,7 @@ def turn_scene(name: str, face_up: bool, summary: str) -> Scene:
     def build(parameters: Settings) -> World:
         def task(body: Body, skin: BoundSkin, q: Array) -> TaskControl:
             tasks = turning_tasks(body, face_up, natural=parameters["w_nat"])
-            return controller(body, skin, parameters, tasks)
+            return controller(body, skin, parameters, tasks, sparing=sparing)
 
         def held(body: Body, skin: BoundSkin, q: Array) -> TaskControl:
             return controller(body, skin, parameters, [Hold(q, weight=10.0, gain=4.0)])

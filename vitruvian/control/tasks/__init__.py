@@ -9,7 +9,7 @@
 
 from vitruvian.control.tasks.apart import Apart
 from vitruvian.control.tasks.capsules import Capsules, fit_capsules
-from vitruvian.control.tasks.control import ACTUATIONS, TaskControl, TaskState
+from vitruvian.control.tasks.control import ACTUATIONS, SPARING, TaskControl, TaskState
 from vitruvian.control.tasks.gather import Gathered, Task
 from vitruvian.control.tasks.limbs import Natural
 from vitruvian.control.tasks.limits import Limits
@@ -23,6 +23,7 @@ from vitruvian.control.tasks.turning import random_start, turning_tasks
 
 __all__ = [
     "ACTUATIONS",
+    "SPARING",
     "Align",
     "Apart",
     "Balance",

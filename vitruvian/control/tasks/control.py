@@ -65,13 +65,14 @@ class TaskControl:
         still: StillWater | None = None,
         actuation: str = "torques",
         ahead: float = AHEAD,
+        sparing: float = SPARING,
     ):
         """simulated: the water's force is felt and its damping fitted; else the law of still water is known. still: the
-        calm water's level and density."""
+        calm water's level and density. sparing: effort given up to spare activation [N m rad/s²]."""
         self.body, self.skin, self.tasks, self.simulated = body, skin, list(tasks), simulated
         self.still, self.actuation, self.ahead = still or StillWater(), actuation, ahead
         # a stop may push with 1,400 N m: muscles that have to undo it can do nothing else
-        self.balance = BodyBalance(body, BalanceGains(softness=SPARING), stops=False)
+        self.balance = BodyBalance(body, BalanceGains(softness=sparing), stops=False)
         ribs = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone[self.balance.rows]])
         self.joints = self.balance.rows[~ribs]  # ribs are asked to stay, and no more
         self.limits = Limits(body, self.joints)
