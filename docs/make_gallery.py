@@ -30,7 +30,7 @@ MOMENTS: dict[str, list[str]] = {
     "biceps": ["--at", "0.6"],
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
-    "crawl": ["--at", "3.4", "--camera", "side"],
+    "crawl": ["--at", "3.3", "--camera", "side"],
     "butterfly": ["--at", "3.19", "--camera", "side"],
     "breaststroke": ["--at", "3.56", "--camera", "side"],
     "backstroke": ["--at", "2.97", "--camera", "side"],
@@ -70,10 +70,10 @@ MOMENTS: dict[str, list[str]] = {
 # Further pictures from the same run, for the other pages: name, options.
 MORE: dict[str, list[tuple[str, list[str]]]] = {
     "crawl": [
-        ("swimmer", ["--at", "3.3", "--size", "1600x900", "--camera", "side"]),
-        ("swim-top", ["--at", "3.65", "--size", "960x540", "--camera", "top"]),
-        ("swim-under", ["--at", "4.1", "--size", "960x540", "--camera", "under"]),
-        ("swim-breath", ["--at", "3.33", "--size", "960x540", "--camera", "front"]),
+        ("swimmer", ["--at", "3.2", "--size", "1600x900", "--camera", "side"]),
+        ("swim-top", ["--at", "3.55", "--size", "960x540", "--camera", "top"]),
+        ("swim-under", ["--at", "4.0", "--size", "960x540", "--camera", "under"]),
+        ("swim-breath", ["--at", "3.24", "--size", "960x540", "--camera", "front"]),
     ],
 }
 HEAD = """# Gallery

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vitruvian import scenes
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.errors import InputError
 from vitruvian.scenes import swim_follow
 from vitruvian.skeleton import bone_poses
@@ -39,6 +40,16 @@ def test_a_stroke_of_the_crawl_carries_far_for_little_work(tmp_path):
     metrics = scene.check(Recording.open(done.recording), parameters).metrics
     assert metrics["stroke_length"] > 1.24
     assert metrics["froude"] > 0.127
+
+
+@pytest.mark.parametrize(("name", "rolls"), [("crawl", True), ("backstroke", True), ("butterfly", False)])
+def test_a_swimmer_starts_with_the_roll_of_his_stroke(name, rolls):
+    """Left side going down as the right arm recovers (on his back as seen from above); arms together do not roll."""
+    world = scenes.find(name).build(settings(name))
+    world.start()
+    _, v, _ = StrokeMotion(world.simulation.body, load_stroke(name), settings(name)["rate"]).sample(0.0)
+    assert world.state.v[:3] == pytest.approx(v[:3])
+    assert (np.abs(v[:3]).max() > 0.5) == rolls  # [rad/s]
 
 
 def test_a_kinematic_stroke_stays_in_place(tmp_path):

@@ -56,7 +56,7 @@ MEASURES = ("mean_speed", "froude", "stroke_length", "power_w")  # of every stro
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
 PARAMETERS: dict[str, Parameter] = {
-    "rate": Parameter(0.7, "stroke cycles a second", "1/s", low=0.2, high=1.5),
+    "rate": Parameter(0.72, "stroke cycles a second", "1/s", low=0.2, high=1.5),
     "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
@@ -104,11 +104,11 @@ def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:
 
 
 def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tuple[Array, Array]:
-    """Coordinates and velocities of a swimmer who glides along -y, in the stroke's first pose."""
+    """Coordinates and velocities of a swimmer who glides along -y in the stroke's first pose, rolling as it means
+    him to: who starts without that roll is pressed down by the arm that recovers, and drags it for two strokes."""
     q, v, _ = motion.sample(0.0)
     q, v = q.copy(), v.copy()
     q[2] -= START_DEPTH + buoyancy(body, skin, q).centre_of_mass[2]
-    v[:3] = 0.0
     v[3:6] = rotation_from_quaternion(q[3:7]).T @ (speed * HEADING)
     return q, v
 
