@@ -2,8 +2,8 @@
 
 The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule
 of feet, forces of the ground inside friction cones, and contact as it is. Feet come down where they catch the body
-(`control.stance.walk`). It walks a few steps and falls. How long it stayed up, how far it came and how often a foot
-came down are the result.
+(`control.stance.walk`). It walks four to eleven steps, by where in the clip it begins, and falls. How long it stayed
+up, how far it came and how often a foot came down are the result.
 
     vitruvian run walk --view
 """
@@ -67,7 +67,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             lambda now: np.array([_lowest(body, now.q, foot) for foot in ("Fo_l", "Fo_r")]),
         ),
     ]
-    plan = Walk(body, motion, posture_weights(body, root=5.0), SECONDS)
+    plan = Walk(body, motion, posture_weights(body), SECONDS)
     system = BodySystem(
         body,
         q,
@@ -129,11 +129,11 @@ scene = Scene(
     name="walk",
     summary="A captured walk by muscles on true contact, as far as it goes",
     answers="walking without a fictitious hand",
-    seconds=4.0,
+    seconds=7.0,
     build=build,
     check=check,
     parameters={
-        "start": Parameter(0.18, "where in the clip to begin", "s", low=0.0, high=1.2),
+        "start": Parameter(0.22, "where in the clip to begin", "s", low=0.0, high=1.2),
         "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,
