@@ -23,6 +23,7 @@ from vitruvian.exchange import read_trial
 from vitruvian.measured import trial_motion
 from vitruvian.scenes._body import STEPS
 from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
+from vitruvian.scenes._carried import head_up_measure
 from vitruvian.scenes._stance import stance_measures, stance_world
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure
@@ -61,6 +62,7 @@ def build(parameters: Mapping[str, Any]) -> World:
     q[2] -= soles(body, q)[:, 2].min() + 0.001
     measures = [
         *stance_measures(body),
+        head_up_measure(),
         Measure(Signal("wanted", "m", "centre of mass of the clip", ("left", "back", "up")), _wanted(body, motion)),
         Measure(
             Signal("feet", "m", "lowest point of the soles", ("left", "right")),
@@ -115,6 +117,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "steps": float(steps),
         "drift_aside_m": float(np.abs(centre[:last, 0] - s["wanted"][:last, 0]).max()),
         "fell": float(last < len(up)),
+        "head_tilt_deg": float(np.degrees(s["head_tilt"][:last].max())),
         "push_work_j": float(s["work"][-1, 1]),
     }
     report.checks["no hand: no work but of muscles, joints and contact"] = report.metrics["push_work_j"] == 0.0
