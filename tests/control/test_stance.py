@@ -1,12 +1,14 @@
 """Muscles and ground in one problem: linear algebra against dense formulas, optimality against another solver."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from vitruvian.anatomy import human
+from vitruvian.anatomy import Body, human
 from vitruvian.control import HANGING, pose
-from vitruvian.control.stance import Catch, Follow, Jump, Sensed, StanceControl, posture_weights, soles, soles_of
+from vitruvian.control.stance import Catch, Follow, Jump, Sensed, StanceControl, Walk, posture_weights, soles, soles_of
 from vitruvian.control.stance.soles import FEET
 from vitruvian.control.stance.solve import Columns, compromise, condense, softness, solve_shares
 from vitruvian.couple import BodyStepper
@@ -143,3 +145,30 @@ def test_a_step_is_taken_where_the_capture_point_leaves_the_soles_ahead(standing
     down = plan.wish(state, sensed((-0.3, 0.0)), 0.5 + 0.9 * plan.swing, memory)
     assert "foot" not in memory
     assert down.planted.all()
+
+
+@dataclass(frozen=True)
+class Striding:
+    """Feet in turn flat on the ground while the pelvis goes ahead and sways more than any feet could make it."""
+
+    body: Body
+    q: np.ndarray
+
+    def sample(self, time):
+        q, v = self.q.copy(), np.zeros(self.body.skeleton.n_v)
+        q[0] += 0.1 * np.sin(2.0 * np.pi * time)
+        return q, v, v.copy()
+
+
+def test_a_walker_is_led_as_its_feet_can_carry_it(standing):
+    body, q = standing
+    walk = Walk(body, Striding(body, q), posture_weights(body), 2.0)
+    h, c = 1.0 / 240.0, walk.centres
+    bend = (c[2:, :2] - 2.0 * c[1:-1, :2] + c[:-2, :2]) / h**2
+    pressure = c[1:-1, :2] - bend * (c[1:-1, 2] / 9.81)[:, None]
+    points = np.array([soles(body, walk.motion.sample(t * h)[0])[:, :2] for t in range(len(c))])
+    middle = np.median(points.mean(axis=1), axis=0)
+    assert np.abs(pressure[:, 0] - middle[0]).max() < 0.01  # the sway of the soles is not the place where they stand
+    assert np.abs(pressure[:, 1] - middle[1]).max() < 0.12  # from heel to toe
+    clip = np.array([walk.motion.sample(t * h)[0][0] for t in range(len(c))])
+    assert np.ptp(c[240:-240, 0]) < 0.5 * np.ptp(clip)

@@ -2,8 +2,8 @@
 
 The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule
 of feet, forces of the ground inside friction cones, and contact as it is. Feet come down where they catch the body
-(`control.stance.walk`). It walks a few steps and falls. How long it stayed up, how far it came and how often a foot
-came down are the result.
+(`control.stance.walk`). It walks four to eleven steps, by where in the clip it begins, and falls. How long it stayed
+up, how far it came and how often a foot came down are the result.
 
     vitruvian run walk --view
 """
@@ -23,6 +23,7 @@ from vitruvian.exchange import read_trial
 from vitruvian.measured import trial_motion
 from vitruvian.scenes._body import STEPS
 from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
+from vitruvian.scenes._carried import head_up_measure
 from vitruvian.scenes._stance import stance_measures, stance_world
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure
@@ -61,13 +62,14 @@ def build(parameters: Mapping[str, Any]) -> World:
     q[2] -= soles(body, q)[:, 2].min() + 0.001
     measures = [
         *stance_measures(body),
+        head_up_measure(),
         Measure(Signal("wanted", "m", "centre of mass of the clip", ("left", "back", "up")), _wanted(body, motion)),
         Measure(
             Signal("feet", "m", "lowest point of the soles", ("left", "right")),
             lambda now: np.array([_lowest(body, now.q, foot) for foot in ("Fo_l", "Fo_r")]),
         ),
     ]
-    plan = Walk(body, motion, posture_weights(body, root=5.0), SECONDS)
+    plan = Walk(body, motion, posture_weights(body), SECONDS)
     system = BodySystem(
         body,
         q,
@@ -115,6 +117,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "steps": float(steps),
         "drift_aside_m": float(np.abs(centre[:last, 0] - s["wanted"][:last, 0]).max()),
         "fell": float(last < len(up)),
+        "head_tilt_deg": float(np.degrees(s["head_tilt"][:last].max())),
         "push_work_j": float(s["work"][-1, 1]),
     }
     report.checks["no hand: no work but of muscles, joints and contact"] = report.metrics["push_work_j"] == 0.0
@@ -129,11 +132,11 @@ scene = Scene(
     name="walk",
     summary="A captured walk by muscles on true contact, as far as it goes",
     answers="walking without a fictitious hand",
-    seconds=4.0,
+    seconds=7.0,
     build=build,
     check=check,
     parameters={
-        "start": Parameter(0.18, "where in the clip to begin", "s", low=0.0, high=1.2),
+        "start": Parameter(0.22, "where in the clip to begin", "s", low=0.0, high=1.2),
         "breathing": BREATHING,
         "rate": Parameter(120.0, "control decisions a second", "1/s", low=20.0, high=2000.0),
         "steps": STEPS,

@@ -267,7 +267,7 @@ def a_walk_goes_on_for_three_seconds() -> Finding:
     s = world.simulation.skeleton
     first = centre_of_mass(s, world.state.q)
     now = first
-    while world.time < 6.0 and now[2] > 0.8 * first[2]:
+    while world.time < 7.0 and now[2] > 0.8 * first[2]:
         world.advance(0.1)
         now = centre_of_mass(s, world.state.q)
-    return Finding.within(world.time, 3.0, 7.0, "s", f"then {first[1] - now[1]:.1f} m ahead")
+    return Finding.within(world.time, 3.0, 8.0, "s", f"then {first[1] - now[1]:.1f} m ahead")

@@ -9,6 +9,14 @@ beside its place in the motion by
     e exp(ω t),
 
 by and by during its swing. With the next stance that error is gone.
+
+A captured centre of mass need not be one that its feet can carry, and a body that follows it falls behind and aside.
+So it is led along the way that the motion's own feet carry,
+
+    c'' = (g + z'') / z (c - p)     ahead and aside,
+
+with the motion's height z and the centre of pressure p going from heel to toe of each foot that stands. Late in a
+stance the heel may leave the ground, and a foot in the air is led to where the motion has it while it stands.
 """
 
 from __future__ import annotations
@@ -17,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_banded
 
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
@@ -29,6 +38,7 @@ from vitruvian.skeleton import centre_of_mass
 Array = np.ndarray
 STEP = 8e-3  # [s] over which the motion is differenced
 RATE = 240.0  # [1/s] at which the motion is looked at for its stances
+SHIFT = 0.1  # [s] in which a foot takes over the load, or gives it away
 
 
 class Stance(NamedTuple):
@@ -53,7 +63,15 @@ class Walk:
     early: float = 0.15  # [s] before its time at which a foot that touches may stand
     gain: float = 1.0  # of placing the feet; 0: where the motion has them
     spin_weight: float = 0.1
+    centre_weight: float = 5.0  # of the centre of mass, beside a posture's 1
+    low: float = 0.02  # of the centre of mass below the motion's [m], so that knees need not be straight
+    lift: float = 0.02  # of a foot in the air above the motion's [m]
+    there: float = 0.85  # share of a swing after which the foot is over its place
+    rolls: float = 0.6  # share of a stance after which the heel may leave the ground
+    heel: float = 0.06  # of the centre of pressure behind the middle of the sole when the foot comes down [m]
+    toe: float = 0.09  # and before it when it leaves
     stances: dict[str, list[Stance]] = field(init=False, default_factory=dict)
+    centres: Array = field(init=False)  # of mass [m], RATE a second, (n, 3)
 
     def __post_init__(self) -> None:
         feet = soles_of(self.body)
@@ -68,15 +86,50 @@ class Walk:
                 place = np.median(mine[first:end, :, :2].mean(axis=1), axis=0)
                 found.append(Stance(float(times[first]), float(times[end - 1]), place))
             self.stances[foot] = found
+        object.__setattr__(self, "centres", self._carried(times))
+
+    def _carried(self, times: Array) -> Array:
+        """The way of the centre of mass [m] (n, 3) that the motion's feet carry, from and to the motion's own."""
+        s, h = self.body.skeleton, 1.0 / RATE
+        out = np.array([centre_of_mass(s, self.motion.sample(float(t))[0]) for t in times])
+        rise = np.gradient(np.gradient(out[:, 2], h), h)
+        stiff = (float(np.linalg.norm(s.gravity)) + rise) / out[:, 2]
+        bands, right = np.zeros((3, len(times))), -stiff[:, None] * self._pressure(times)
+        bands[0, 2:] = bands[2, :-2] = 1.0 / h**2
+        bands[1] = -2.0 / h**2 - stiff
+        bands[1, [0, -1]], right[[0, -1]] = 1.0, out[[0, -1], :2]
+        out[:, :2] = solve_banded((1, 1), bands, right)
+        return out
+
+    def _pressure(self, times: Array) -> Array:
+        """Centre of pressure [m] (n, 2): under each foot from heel to toe, from foot to foot while both stand."""
+        load, where = np.zeros((len(times), 1)), np.zeros((len(times), 2))
+        for foot in FEET:
+            for down, up, place in self.stances[foot]:
+                on = (times >= down) & (times <= up)
+                mine = np.minimum(1.0, np.minimum(times[on] - down, up - times[on]) / SHIFT + 1e-3)[:, None]
+                along = (times[on] - down) / max(up - down, 1.0 / RATE)
+                load[on] += mine
+                where[on] += mine * place
+                where[on, 1] += mine[:, 0] * (self.heel - (self.heel + self.toe) * along)
+        stands = load[:, 0] > 0.0
+        return np.column_stack(
+            [np.interp(times, times[stands], (where / np.maximum(load, 1e-9))[stands, k]) for k in (0, 1)]
+        )
+
+    def _centre(self, time: float) -> Array:
+        """Where the centre of mass should be [m], (3,), before the motion is set down elsewhere."""
+        at = time * RATE
+        k = int(np.clip(np.floor(at), 0, len(self.centres) - 2))
+        return np.asarray(self.centres[k] + (at - k) * (self.centres[k + 1] - self.centres[k])) - (0.0, 0.0, self.low)
 
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
-        s, feet = self.body.skeleton, soles_of(self.body)
+        feet = soles_of(self.body)
         shift = np.array([memory.get("shift x", 0.0), memory.get("shift y", 0.0), 0.0])
         samples = [self.motion.sample(time + x) for x in (-STEP, 0.0, STEP)]
-        centres = np.array([centre_of_mass(s, q) for q, _, _ in samples]) + shift
+        centres = np.array([self._centre(time + x) for x in (-STEP, 0.0, STEP)]) + shift
         points = np.array([soles(self.body, q) for q, _, _ in samples]) + shift
         centre, centre_v, centre_a = _differenced(centres)
-        place, rate, bend = _differenced(points)
         standing, carrying = np.zeros(feet.n, dtype=bool), np.zeros(feet.n, dtype=bool)
         led = np.zeros(feet.n, dtype=bool)
         for foot in FEET:
@@ -98,8 +151,10 @@ class Walk:
                 memory[f"{foot} early"] = stance.down
             memory[key] = 1.0 if stands else 0.0
             if stands:
-                front = place[mine, 2] < self.height + CARRIES
+                front = points[1, mine, 2] < self.height + CARRIES
                 standing[mine] = front if now is not None else True
+                if now is not None and time - now.down > self.rolls * (now.up - now.down):
+                    standing &= ~mine | feet.front
             elif now is not None or soon is not None:
                 led |= mine
                 aim = now if now is not None else soon
@@ -107,11 +162,16 @@ class Walk:
                 left = max(0.0, aim.down - time)
                 beside = self._beside(foot, sensed, centre, centre_v, left, shift, aim)
                 began = self._left_ground(foot, time)
-                u = min(1.0, (time - began) / max(0.7 * (aim.down - began), 1e-6))
-                ramp = u * u * (3.0 - 2.0 * u)
-                place[mine, :2] += ramp * beside
-                if now is not None:  # late: down
-                    place[mine, 2] = np.minimum(place[mine, 2], 0.0)
+                late = soles(self.body, self.motion.sample(aim.down)[0])[mine, :2].mean(axis=0)
+                beside = beside + aim.place - late
+                for k, x in enumerate((-STEP, 0.0, STEP)):
+                    w = float(np.clip((time + x - began) / max(aim.down - began, 1e-6), 0.0, 1.0))
+                    u = min(1.0, w / self.there)
+                    points[k, mine, :2] += u**3 * (10.0 - 15.0 * u + 6.0 * u * u) * beside
+                    points[k, mine, 2] += self.lift * (1.0 - (2.0 * w - 1.0) ** 4)
+                    if now is not None:  # late: down
+                        points[k, mine, 2] = np.minimum(points[k, mine, 2], 0.0)
+        place, rate, bend = _differenced(points)
         carrying = standing & (sensed.gap < CARRIES)
         q, v, a = samples[1]
         q = q.copy()
@@ -119,7 +179,7 @@ class Walk:
         swing = Swing(led, place, rate, bend) if led.any() else None
         return Wish(
             q, v, a, self.weight, carrying, standing, centre, centre_v, centre_a, spin_weight=self.spin_weight,
-            swing=swing,
+            swing=swing, centre_weight=np.full(3, self.centre_weight),
         )  # fmt: skip
 
     def _stance(self, foot: str, time: float) -> tuple[Stance | None, Stance | None]:
