@@ -1,6 +1,7 @@
 """A soft panda with a belly and short legs goes on and on under a feedback policy. See `michelin-run`.
 
-`control=jog` is another policy, with a runner's arms and its legs under the body; it falls in the end.
+`control=jog` is another policy, with a runner's arms and its legs under the body,
+slower, on harder flesh.
 
     vitruvian run panda-run --view
     vitruvian run panda-run --set control=jog
@@ -22,12 +23,10 @@ def build(parameters: Parameters) -> World:
 
 def check(recording: Recording, parameters: Parameters) -> Report:
     report = running_report(recording, CYCLE)
-    if parameters["control"] == "found":
+    if parameters["control"] != "off":
         report.checks["it does not fall"] = report.metrics["upright_s"] >= recording.time[-1] - 1e-9
         if recording.time[-1] >= 30.0 * CYCLE:
             report.checks["thirty strides"] = report.metrics["strides"] >= 30.0
-    elif parameters["control"] == "jog" and recording.time[-1] >= 10.0 * CYCLE:
-        report.checks["ten strides without a fall"] = report.metrics["strides"] >= 10.0
     return report
 
 
