@@ -105,10 +105,13 @@ def flesh(body: Body, parameters: Settings) -> BodyFlesh | None:
 
 def start(body: Body, skin: BoundSkin, motion: StrokeMotion, speed: float) -> tuple[Array, Array]:
     """Coordinates and velocities of a swimmer who glides along -y in the stroke's first pose, rolling as it means
-    him to: who starts without that roll is pressed down by the arm that recovers, and drags it for two strokes."""
+    him to: who starts without that roll is pressed down by the arm that recovers, and drags it for two strokes. On his
+    back he rolls the other way than the stroke means, and starts without."""
     q, v, _ = motion.sample(0.0)
     q, v = q.copy(), v.copy()
     q[2] -= START_DEPTH + buoyancy(body, skin, q).centre_of_mass[2]
+    if motion.stroke.posture == "supine":
+        v[:3] = 0.0
     v[3:6] = rotation_from_quaternion(q[3:7]).T @ (speed * HEADING)
     return q, v
 
