@@ -19,6 +19,7 @@ which compressible tissue has (ν up to 0.46), p̂ does not depend on p, and c v
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -49,7 +50,7 @@ def element_moduli(materials: Sequence[Material], which: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class MaterialElasticity:
+class MaterialElasticity(ABC):
     """What elements made of `Material` have in common, whatever their shape."""
 
     element_nodes: Array  # shape (n, k)
@@ -74,9 +75,9 @@ class MaterialElasticity:
     def penalty(self) -> Array:
         return self.moduli[:, 5]
 
+    @abstractmethod
     def summed(self) -> tuple[Array, ...]:
         """Elements as sums over points, as the kernels of `point_kernels` want them."""
-        raise NotImplementedError
 
     def propped(self, factor: float) -> Self:
         """With `factor` times the springs that hold modes which tissue does not (`lattice.bending`)."""
