@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-from vitruvian.mesh import box
+from vitruvian.mesh import box, cylinder
+from vitruvian.spatial import exp_so3
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, project, rasterise, set_body_velocity
 from vitruvian.water.pieces import TURN
 
@@ -67,3 +68,34 @@ def test_the_turn_of_a_half_planes_edge_on_the_lattice():
     low, high = half(16, 1.0), half(17, 1.0)
     for w in (0.8, 0.5, 0.2):
         assert (half(16, w) - low) / (high - low) == pytest.approx((1.0 - w) / (1.0 + TURN * w), abs=0.003)
+
+
+def added_mass(shape, turn=0.0, place=(0.0, 0.0, 0.5), n=32):
+    """Over rho, upwards, of a body turned about the vertical and placed off the middle of a tank."""
+    tank = Tank((n, n, n), 1.0, free_surface=False, gravity=(0.0, 0.0, 0.0))
+    position = tuple(0.5 * n + np.asarray(place))
+    sheet = RigidBody.solid(
+        "sheet", *map(np.asarray, shape), 1000.0, position=position, rotation=exp_so3(np.array([0.0, 0.0, turn]))
+    )
+    bodies = RigidBodies([sheet], (0.0, 0.0, 0.0))
+    state = bodies.start()
+    water = fill(tank, mechanism=bodies, body=state)
+    b = rasterise(tank, water, bodies.skins(state), bodies.links(state).origins)
+    set_body_velocity(tank, water, b, bodies.skins(state), np.array([[0, 0, 0, 0, 0, 1.0]]))
+    return -project(tank, water, b, 1e-3).impulses[0, 5] / 1000.0
+
+
+@pytest.mark.parametrize("height", [0.25, 0.5])
+@pytest.mark.parametrize("degrees", [20.0, 45.0])
+def test_a_sheet_turned_in_its_plane_is_as_heavy_as_along_the_grid(height, degrees):
+    sheet = box((10.0, 10.0, 0.05))
+    places = [(0.1, 0.3, height), (-0.4, 0.2, height), (0.3, -0.1, height)]
+    along = np.mean([added_mass(sheet, place=at) for at in places])
+    assert np.mean([added_mass(sheet, np.radians(degrees), at) for at in places]) == pytest.approx(along, rel=0.025)
+
+
+def test_a_thin_disc_of_few_cells_has_its_added_mass():
+    """Most of its edge is askew."""
+    radius, exact = 3.0, 8.0 / 3.0 * 27.0 * 1.012  # of its thickness
+    found = [added_mass(cylinder(radius, 0.02), place=(x, y, z)) for x, y, z in [(0.1, 0.3, 0.3), (-0.4, 0.2, 0.5)]]
+    assert np.array(found) == pytest.approx(exact, rel=0.03)

@@ -18,8 +18,10 @@ part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the f
 of the last face, and no other, the far field is that of an edge displaced by b cells. The way along the sheet to its
 edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet lies in the middle of cells
 (less elsewhere, in proportion to the product of its gaps): with it the edge of the far field moves as the sheet's own
-until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`). Effective open parts take the place
-of geometric ones everywhere.
+until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`). An edge that lies askew to the grid,
+or a corner, meets more faces for each length of it, N where an edge along the grid meets one: the piece beside the
+sheet then has several such ways, and each resists N times as much, N = |x|_1 / |x|_2 with x the open parts of those
+ways along the three axes. Effective open parts take the place of geometric ones everywhere.
 """
 
 from __future__ import annotations
@@ -188,6 +190,18 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             throat[upper, axis, 1, 0] += more
         else:
             throat[lower, axis, 0, 0] += more
+    # ways along a sheet to its edge, by the piece that they come from
+    ways = np.zeros((count, MOST_PIECES, 3))
+    for f in range(face_count):
+        axis, i, j, k = where[f, 0], where[f, 1], where[f, 2], where[f, 3]
+        lower = number_at(number, i - (axis == 0), j - (axis == 1), k - (axis == 2))
+        upper = number_at(number, i, j, k)
+        for p in range(begin[f], begin[f + 1]):
+            for q in range(begin[f], begin[f + 1]):
+                if upper >= 0 and ends[q, 0] == ends[p, 0] and ends[q, 1] != ends[p, 1]:
+                    ways[upper, ends[p, 1], axis] += opened[p]
+                if lower >= 0 and ends[q, 1] == ends[p, 1] and ends[q, 0] != ends[p, 0]:
+                    ways[lower, ends[p, 0], axis] += opened[p]
     # effective open parts
     kept = 0
     was, opened_was = ends.copy(), opened.copy()
@@ -212,14 +226,20 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             for q in range(begin[f], begin[f + 1]):
                 if q == p:
                     continue
+                askew = 1.0
+                if upper >= 0 and was[q, 0] == la and was[q, 1] != lb:
+                    askew = _askew(ways[upper, lb])
+                elif lower >= 0 and was[q, 1] == lb and was[q, 0] != la:
+                    askew = _askew(ways[lower, la])
+                resistance += (askew - 1.0) * 4.0 * opened_was[p] * opened_was[q]
                 for t in range(2):
                     across = (axis + 1 + t) % 3
                     if lower >= 0 and was[q, 0] == la and was[q, 1] != lb:
                         side = 0 if middle[p, t] < height[lower, across] else 1
-                        resistance += opened_was[p] * beside[lower, across, side, la]
+                        resistance += askew * opened_was[p] * beside[lower, across, side, la]
                     if upper >= 0 and was[q, 1] == lb and was[q, 0] != la:
                         side = 0 if middle[p, t] < height[upper, across] else 1
-                        resistance += opened_was[p] * beside[upper, across, side, lb]
+                        resistance += askew * opened_was[p] * beside[upper, across, side, lb]
             w = opened_was[p] / resistance
             if w < SLIVER:
                 continue
@@ -243,3 +263,10 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
         extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
         lengths[:kept].copy(), cells,
     )  # fmt: skip
+
+
+@njit(cache=True)
+def _askew(ways):
+    """Faces that an edge meets for each cell's length of it, from the ways to it along the three axes."""
+    size = np.sqrt(ways[0] * ways[0] + ways[1] * ways[1] + ways[2] * ways[2])
+    return (ways[0] + ways[1] + ways[2]) / size if size > 0.0 else 1.0
