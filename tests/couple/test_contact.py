@@ -185,3 +185,28 @@ def test_a_ball_over_a_slope_meets_it_along_its_normal():
     q, v = run(step, q, v, 0.5)
     assert abs(v[3:] @ normal) < 0.06
     assert v[3:] @ [0.8, 0.0, -0.6] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_force_felt_in_a_step_is_what_changed_the_momentum():
+    """Of a ball that lands sliding; measures assemble systems of their own before they ask."""
+    s = free_ball()
+    step = stepper(s, Contacts((ball("ball 0", (0, 0, 0), 0.1),), planes=(GroundPlane(),)))
+    q, v = s.neutral_q(), np.zeros(s.n_v)
+    q[2], v[3], v[5] = 0.102, 1.0, -1.0
+    pushed = 0.0
+    for _ in range(20):
+        before = s.mass * centre_rate(s, q, v)
+        q, v = step.step(q, v, np.zeros(0), H)
+        step.assemble(q, v, np.zeros(0), 1e-6)
+        step.contact.near(np.eye(4)[None])
+        bones, points, forces = step.contact.felt()
+        total = forces.sum(axis=0) + s.mass * s.gravity
+        gained = s.mass * centre_rate(s, q, v) - before  # of a ball that turns within the step: to first order
+        assert gained == pytest.approx(H * total, abs=0.1 * H * (float(np.linalg.norm(total)) + 0.1 * s.mass * 9.81))
+        assert len(bones) == len(points) == len(forces)
+        pushed = max(pushed, float(np.hypot(*forces.sum(axis=0)[:2])))
+    assert pushed > 1.0  # friction took part
+
+
+def centre_rate(s, q, v):
+    return np.asarray(centroidal_momentum(s, q, v))[3:] / s.mass

@@ -40,6 +40,7 @@ class BodyContact:
         self.count = 0  # of touches that are near
         self.impulse = np.zeros((most + 1, 3))  # of each near touch in the latest step, on the second bone [N s]
         self.iterations = 0  # Newton steps of the latest step
+        self._felt: tuple[Array, Array, Array] = np.zeros((0, 2), int), np.zeros((0, 3)), np.zeros((0, 3))
         self._ends = np.zeros((c.n, 2, 3))
         self._carries = np.zeros(s.n_bones, dtype=bool)
         self._carries[self.shapes.bone[self.shapes.bone >= 0]] = True
@@ -103,7 +104,16 @@ class BodyContact:
             total += float(self.impulse[n] @ mean)
         return total
 
+    def remember(self, dt: float) -> None:
+        """Keep what this step, of dt [s], has felt; another system may be assembled before somebody asks."""
+        n, t = self.count, self.touches
+        self._felt = t.bones[:n].copy(), t.point[:n].copy(), self.impulse[:n] / dt
+
     # --- what measures and controllers read ---
+
+    def felt(self) -> tuple[Array, Array, Array]:
+        """Bones (n, 2), points [m] (n, 3) and forces on the second bones [N] (n, 3), mean of the latest step."""
+        return self._felt
 
     def near(self, poses: Array, within: float = NEAR) -> list[tuple[int, int, int, int, float]]:
         """All touches in a pose with a gap below `within` [m]: bones (-1 the world), shapes, gap [m]."""

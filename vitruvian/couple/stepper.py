@@ -101,6 +101,7 @@ class BodyStepper:
             more.append(Wrenches(wrench))
         system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre, reflex=reflex)
         q_new, v_new = self.bones.solve(system)
+        self.contact.remember(dt)
         system.settle(v_new, book)
         if book is not None:
             booked = book.on_bones()

@@ -3,8 +3,9 @@
 The passive curve is fitted by k1 x + k2 x² + k3 x³ beyond the length where it begins (MuJoCo's tendon springs have such
 polynomials and a slack). Active pull:
 
-- `LinearHill`: activation times F_max ((l/l0 - l_m)/(1 - l_m) + l'/v_m), never a push: exact for a muscle that shortens
-  or stands still at l0, near it elsewhere. Its damper, which only resists lengthening, is an actuator without control.
+- `LinearHill`: activation times F_max (F_l(l) + F_l(l_s) l'/v_m), never a push, with F_l = (l/l0 - l_m)/(1 - l_m); ours
+  is F_l(l) (1 + l'/v_m). Exact for a muscle that stands still, or shortens at l_s = 0.85 l0; near it elsewhere. Its
+  damper, which only resists lengthening, is an actuator without control.
 - `FibreTendon`: MuJoCo's muscle with our F_max, fibre length, slack length (rigid, as MuJoCo has no other) and fastest
   shortening, its own curves.
 - a law of one's own: MuJoCo's muscle with its F_max and rest length.
@@ -15,13 +16,12 @@ Activation follows control with our two time constants.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vitruvian.exchange.parts import number, numbers
-from vitruvian.exchange.written_cylinders import written_radii
+from vitruvian.exchange.written_cylinders import written_cylinders
 from vitruvian.muscle import ActivationDynamics, Cylinder, FibreTendon, LinearHill
 from vitruvian.muscle.fibre import passive_fibre
 from vitruvian.muscle.wrapping import cylinder_frame
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vitruvian.anatomy import Body
 
 Array = np.ndarray
+SHORTENS = 0.85  # l_s / l0, the middle of the lengths at which a muscle shortens
 CURVE = ("0.45", "1.65")  # shortest and longest fibre [l0] of MuJoCo's curve, nearest to ours
 
 
@@ -39,13 +40,13 @@ def add_muscles(root: ET.Element, body: Body, bodies: list[ET.Element], riding: 
     tendons: ET.Element = root.find("tendon")  # type: ignore[assignment]
     actuators, dampers = ET.SubElement(root, "actuator"), ET.Element("actuator")
     holder, place = [bodies[b] for b in muscles.bone], muscles.local.copy()
-    radii = iter(written_radii(body).tolist())
+    cylinders = iter(written_cylinders(body))
     for k, p in enumerate(muscles.carriers.point):
         holder[p] = riding[muscles.frames[muscles.carriers.frame[k]].name]
         place[p] = muscles.carriers.place[k]
     for m, name in enumerate(muscles.names):
         tendon = ET.SubElement(tendons, "spatial", name=name)
-        bends = {c.segment: replace(c, radius=next(radii)) for c in muscles.cylinders[m]}
+        bends = {c.segment: next(cylinders) for c in muscles.cylinders[m]}
         for k, p in enumerate(range(muscles.offsets[m], muscles.offsets[m + 1])):
             label = f"{name}.{k}"
             ET.SubElement(holder[p], "site", name=label, pos=numbers(place[p]))
@@ -79,7 +80,8 @@ def _linear(name: str, law: LinearHill, tendon: ET.Element, actuators: ET.Elemen
     one = ET.SubElement(actuators, "general", name=name, tendon=name, dyntype="muscle", dynprm=_lag(), ctrlrange="0 1")
     per = f / (1.0 - law.minimum)
     one.set("gaintype", "affine")
-    one.set("gainprm", numbers((per * law.minimum, -per / l0, -f / (law.fastest * l0))))
+    slower = per * (SHORTENS - law.minimum) / (law.fastest * l0)
+    one.set("gainprm", numbers((per * law.minimum, -per / l0, -slower)))
     one.set("forcerange", "-1e9 0")
     if not law.passive:
         return

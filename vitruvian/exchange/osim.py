@@ -19,7 +19,6 @@ neutral position (`hold=True`).
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ from vitruvian.exchange.parts import (
     warn_of_riding,
     write_surfaces,
 )
-from vitruvian.exchange.written_cylinders import written_radii
+from vitruvian.exchange.written_cylinders import written_cylinders
 from vitruvian.skeleton import Skeleton
 from vitruvian.skeleton.joints import Ball, Free
 
@@ -76,9 +75,9 @@ def write_osim(
         _add_body(bodies, skeleton, i, name in surfaces)
         _add_joint(joints, skeleton, i, hold)
     points = body.muscles.bone, body.muscles.local  # one that rides stands where it does in the default pose
-    radii = iter(written_radii(body).tolist())
+    cylinders = iter(written_cylinders(body))
     for m in range(body.muscles.n_muscles):
-        bends = [replace(c, radius=next(radii)) for c in body.muscles.cylinders[m]]
+        bends = [next(cylinders) for _ in body.muscles.cylinders[m]]
         add_muscle(forces, bodies, body, points, m, muscles, bends)
     add_springs(forces, skeleton)
     ET.indent(root, space=" ")

@@ -58,9 +58,7 @@ def stance_measures(body: Body) -> list[Measure]:
     weight = s.mass * float(np.linalg.norm(s.gravity))
 
     def touching(now: Now) -> tuple[Array, Array]:
-        stepper = now.system.stepper
-        system = stepper.assemble(now.q, now.v, now.state.activation, 1e-6)
-        bones, points, forces = stepper.contact.forces(system)
+        bones, points, forces = now.system.stepper.contact.felt()
         from_world = bones[:, 0] < 0
         return points[from_world], forces[from_world]
 
@@ -72,7 +70,10 @@ def stance_measures(body: Body) -> list[Measure]:
     xyz = ("left", "back", "up")
     return [
         Measure(Signal("centre", "m", "centre of mass", xyz), lambda now: centre_of_mass(s, now.q)),
-        Measure(Signal("ground", "N", "force of the ground", xyz), lambda now: now.once(touching)[1].sum(axis=0)),
+        Measure(
+            Signal("ground", "N", "force of the ground, mean of a step", xyz),
+            lambda now: now.once(touching)[1].sum(axis=0),
+        ),
         Measure(Signal("pressure", "m", "centre of pressure; none in the air", xyz[:2]), pressure),
         Measure(
             Signal("soles", "m", "middle of the left and the right sole", ("left x", "left y", "right x", "right y")),
