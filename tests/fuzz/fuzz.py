@@ -1,4 +1,4 @@
-"""Broken files for everything that reads files: recordings, checkpoints, strokes, motions, BVH.
+"""Broken files for everything that reads files: recordings, checkpoints, strokes, motions, markers, meshes, sounds.
 
     python tests/fuzz/fuzz.py --cases 400 --seed 1      the same files each time
     python tests/fuzz/fuzz.py --seconds 3600            `make fuzz`: an hour of new ones
@@ -24,12 +24,14 @@ import traceback
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent / "world" / "toys")]
+sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent / "world" / "toys"), str(HERE)]
 
+from more_kinds import kinds  # noqa: E402
 from toys import make_world  # noqa: E402
 
 from vitruvian.anatomy import human  # noqa: E402
@@ -181,10 +183,23 @@ def _flipped(rng: random.Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
-def one_case(number: int, seed: int, folder: Path, base: Path) -> tuple[str, str]:
+def _broken_bytes(rng: random.Random, data: bytes) -> bytes:
+    at = rng.randrange(len(data))
+    kind = rng.choice(("flip", "flip", "cut", "fill", "noise"))
+    if kind == "flip":
+        return _flipped(rng, data)
+    if kind == "cut":
+        return data[:at]
+    new = rng.choice((b"\xff" * 4, b"\0" * 4, b"\xff\xff\xff\x7f")) if kind == "fill" else rng.randbytes(40)
+    return data[:at] + new + data[at + len(new) :]
+
+
+def one_case(number: int, seed: int, folder: Path, base: Path, more: dict[str, Any]) -> tuple[str, str]:
     """What was done to which kind of file, and what came of it: "read", "refused", or a finding."""
     rng = random.Random(f"{seed}:{number}")
-    kind = ("recording", "stroke", "motion", "recording", "bvh", "recording")[number % 6]
+    kind = ("recording", "stroke", "motion", "recording", "bvh", "recording", "other", "other")[number % 8]
+    if kind == "other":
+        kind = rng.choice(list(more))
     with np.errstate(all="ignore"):
         if kind == "recording":
             path = folder / "case.zarr"
@@ -192,6 +207,11 @@ def one_case(number: int, seed: int, folder: Path, base: Path) -> tuple[str, str
             shutil.copytree(base, path)
             told = f"{number} {kind}: {break_recording(rng, path)}"
             use = lambda: use_recording(rng, path)  # noqa: E731
+        elif kind in more:
+            ending, good, read = more[kind]
+            path = folder / f"case{ending}"
+            path.write_bytes(_broken_bytes(rng, good) if isinstance(good, bytes) else broken_text(rng, good))
+            told, use = f"{number} {kind}", lambda: read(path)
         else:
             path = folder / ("case.bvh" if kind == "bvh" else "case.toml")
             path.write_bytes(broken_text(rng, {"stroke": STROKE, "motion": MOTION, "bvh": BVH}[kind]))
@@ -242,9 +262,10 @@ def main() -> int:
         run_world(make_world(), folder / "base.zarr", seconds=0.16, scene="")
         body()
         Shooting(Recording.open(folder / "base.zarr"), size=(96, 64), samples=4).shoot(0)  # kernels are loaded
+        more = kinds(folder)
         began = time.monotonic()
         for number in (given.only,) if given.only is not None else range(given.cases):
-            told, outcome = one_case(number, seed, folder, folder / "base.zarr")
+            told, outcome = one_case(number, seed, folder, folder / "base.zarr", more)
             tally[outcome.split()[0]] += 1
             if outcome.startswith("FOUND"):
                 print(f"seed {seed}, case {told}\n{outcome}", flush=True)

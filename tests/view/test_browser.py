@@ -1,76 +1,16 @@
 """The viewer in a real browser: Debian's Chromium, driven by Playwright, with its software renderer."""
 
 import io
-import shutil
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from vitruvian.view import LiveView, MemoryRecording, serve, write_page
-from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Signal, Stage, Surface, SurfaceFrame
+from vitruvian.world import Camera, Frame, Lines, LinesFrame, Mesh, Stage, Surface, SurfaceFrame
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
-FLAGS = (
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 DESK, SMALL, PHONE = (1120, 680), (800, 600), (390, 844)
-PATIENCE = 60_000  # [ms], on a busy machine
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
-    with sync.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def look(chromium):
-    """Open a page of a given size; whatever it complains of, or asks of elsewhere, fails the test."""
-    pages, troubles = [], []
-
-    def at(url, size=DESK):
-        page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda m: troubles.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda e: troubles.append(str(e)))
-        home = (url.split("#")[0], "data:", "blob:")
-        page.on("request", lambda r: None if r.url.startswith(home) else troubles.append(r.url))
-        page.goto(url)
-        page.wait_for_selector("#scene[data-shown]")
-        pages.append(page)
-        return page
-
-    yield at
-    for page in pages:
-        page.close()
-    assert troubles == []
-
-
-@pytest.fixture(scope="module")
-def viewer(demo):
-    viewer = serve(demo.demo(60), port=0, open_browser=False, block=False)
-    yield viewer
-    viewer.close()
-
-
-def shot(page) -> np.ndarray:
-    """The scene as pixels, without what stands over it."""
-    page.wait_for_timeout(250)
-    return np.asarray(Image.open(io.BytesIO(page.locator("#scene").screenshot())).convert("RGB"), dtype=float)
 
 
 def until(condition, seconds=30.0):
@@ -80,7 +20,7 @@ def until(condition, seconds=30.0):
         time.sleep(0.05)
 
 
-def test_page_is_named_and_shows_the_scene(viewer, look):
+def test_page_is_named_and_shows_the_scene(viewer, look, shot):
     page = look(viewer.url)
     assert page.title() == "demo – vitruvian"
     assert page.inner_text("#clock") == "t = 0.000 s"
@@ -109,7 +49,7 @@ def test_no_camera_cuts_what_moves(viewer, look, size):
         assert page.evaluate("page.fits(page.corners())"), camera
 
 
-def test_keys_play_step_choose_cameras_and_show_help(viewer, look):
+def test_keys_play_step_choose_cameras_and_show_help(viewer, look, shot):
     page = look(viewer.url)
     before = shot(page)
     page.keyboard.press("3")
@@ -130,7 +70,7 @@ def test_keys_play_step_choose_cameras_and_show_help(viewer, look):
     assert not page.locator("#help").is_visible()
 
 
-def test_layers_are_switched_off_and_on(viewer, look):
+def test_layers_are_switched_off_and_on(viewer, look, shot):
     page = look(viewer.url)
     before = shot(page)
     page.get_by_title("show water", exact=True).click()
@@ -140,7 +80,7 @@ def test_layers_are_switched_off_and_on(viewer, look):
     assert np.abs(before - shot(page)).mean() < 0.1
 
 
-def test_reloaded_page_comes_back_to_its_time_and_camera(look, demo):
+def test_reloaded_page_comes_back_to_its_time_and_camera(look, demo, shot):
     full = demo.demo(20)
     moving = [_moved(frame, 0.2 * i) for i, frame in enumerate(full.frames)]
     stage = Stage(**{**vars(full.stage), "cameras": (Camera("along", (3.0, -3.0, 1.5), (0, 0, 0.5), follow="base"),)})
@@ -169,85 +109,6 @@ def test_a_tab_opened_while_another_plays_starts_for_itself(viewer, look):
     assert second.get_attribute("#scene", "data-shown") == "0"
     assert np.allclose(second.evaluate("page.camera().eye"), start, atol=1e-3)
     assert second.inner_text("#play") == "▶"
-
-
-def test_click_on_a_muscle_says_what_it_is(viewer, look):
-    page = look(viewer.url)
-    page.fill("#find", "fro")
-    page.locator("#found button", has_text="front").click()
-    facts = page.inner_text("#chosen")
-    assert "front" in facts
-    assert "activation" in facts
-    assert "length" in facts
-    assert "force\n50 N" in facts  # at t = 0
-    page.wait_for_selector("#chosen-charts canvas")
-    titles = page.locator("#chosen-charts .chart-head").all_inner_texts()
-    assert titles == ["activation", "force [N]", "length [m]"]
-    page.keyboard.press("Escape")
-    assert not page.locator("#chosen").is_visible()
-    # the middle of that muscle on the screen
-    x, y = page.evaluate("""() => {
-      const p = page.actors[0].frame.lines[0].points, a = 3 * (page.stage.lines[0].offsets[0] + 1), c = page.camera();
-      const d = [0, 1, 2].map(k => p[a + k] - c.eye[k]), dot = v => v[0] * d[0] + v[1] * d[1] + v[2] * d[2];
-      const z = -dot(c.back), { clientWidth: w, clientHeight: h } = page.canvas;
-      return [(dot(c.right) / z / (c.tanY * c.aspect) + 1) / 2 * w, (1 - dot(c.up) / z / c.tanY) / 2 * h];
-    }""")
-    page.mouse.click(x, y)
-    assert page.locator("#chosen").is_visible()
-    assert page.inner_text("#chosen-name") in ("front", "back", "left", "right")
-    before = shot(page)
-    page.keyboard.press("i")
-    alone = shot(page)
-    assert np.abs(alone - before).mean() > 1.0
-    page.keyboard.press("a")
-    assert np.abs(shot(page) - before).mean() < 0.1
-
-
-def test_a_bone_says_what_its_joint_has_turned(viewer, look):
-    page = look(viewer.url)
-    page.keyboard.press("End")
-    page.wait_for_selector("#scene[data-shown='59']")
-    page.keyboard.press("/")
-    page.keyboard.type("forearm")  # by its name in words
-    page.locator("#found button", has_text="forearm, left (lower)").click()
-    facts = page.inner_text("#chosen-facts")
-    assert "joint to\nupper" in facts
-    elbow = np.degrees(0.5 * np.sin(3.0 * 59 / 30.0))  # beyond the rest's bend
-    assert f"about x, y, z\n0.0°, {elbow:.1f}°, 0.0°" in facts.replace("-0.0", "0.0")
-    page.wait_for_selector("#chosen-charts canvas")
-    assert page.locator("#chosen-charts .chart-head").first.inner_text() == "turn of the joint [deg]"
-    curve = page.evaluate("page.own[0].chart.curves[1].values")
-    assert np.allclose(curve, np.degrees(0.5 * np.sin(3.0 * np.arange(60) / 30.0)), atol=0.01)
-
-
-def test_forces_are_drawn_as_arrows(viewer, look):
-    page = look(viewer.url)
-    before = shot(page)
-    page.keyboard.press("f")
-    assert np.abs(shot(page) - before).mean() > 0.05
-
-
-def test_the_force_of_the_ground_acts_at_its_centre_of_pressure(look, demo):
-    recording = demo.demo(3)
-    axes = ("left", "back", "up")
-    signals = (Signal("ground", "N", components=axes), Signal("pressure", "m", components=axes[:2]))
-    frames = [
-        replace(frame, signals={"ground": np.array([0.0, 0.0, 700.0]), "pressure": np.array([0.25, -0.5 * i])})
-        for i, frame in enumerate(recording.frames)
-    ]
-    stage = replace(recording.stage, signals=signals, ground=0.125)
-    standing = serve(MemoryRecording(stage, frames, recording.time), port=0, open_browser=False, block=False)
-    try:
-        page = look(standing.url)
-        page.wait_for_function("page.signals")
-        told = "(i => { const a = page.actors[0]; return page.actsAt(a, a.stage.signals[0], page.signals[0], i); })"
-        assert page.evaluate(f"{told}(2)") == [0.25, -1.0, 0.125]
-        page.evaluate("page.signals[0].series[1][0] = NaN")  # in the air: below the middle of the bones
-        assert page.evaluate(f"{told}(0)")[2] == 0.125
-        page.keyboard.press("f")
-        page.wait_for_selector("#arrows:checked", state="attached")
-    finally:
-        standing.close()
 
 
 def test_labels_of_small_values_differ(viewer, look):
@@ -287,7 +148,7 @@ def striped(demo, frames=90):
     return MemoryRecording(stage, shown, np.arange(frames) / 30.0)
 
 
-def test_no_frame_is_torn_however_slow_the_browser(look, demo):
+def test_no_frame_is_torn_however_slow_the_browser(look, demo, shot):
     viewer = serve(striped(demo), port=0, open_browser=False, block=False)
     try:
         page = look(viewer.url)
@@ -351,7 +212,7 @@ def test_buttons_ask_for_actions_of_a_live_run(look, demo):
         view.close()
 
 
-def test_two_recordings_stand_side_by_side_or_over_each_other_on_one_time_line(look, demo):
+def test_two_recordings_stand_side_by_side_or_over_each_other_on_one_time_line(look, demo, shot):
     first, second = demo.demo(30), demo.demo(60, rate=60.0)
     viewer = serve(first, second, port=0, open_browser=False, block=False)
     try:
@@ -368,7 +229,7 @@ def test_two_recordings_stand_side_by_side_or_over_each_other_on_one_time_line(l
         viewer.close()
 
 
-def test_shared_page_plays_from_a_file_as_the_server_does(look, demo, viewer, tmp_path):
+def test_shared_page_plays_from_a_file_as_the_server_does(look, demo, viewer, tmp_path, shot):
     recording = demo.demo(60)
     out = write_page([recording], tmp_path / "demo.html")
     page, served = look(out.as_uri()), look(viewer.url)

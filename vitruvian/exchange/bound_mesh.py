@@ -24,9 +24,11 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.skin_weights import skin_weights, speaker
 from vitruvian.errors import InputError, unknown_name
+from vitruvian.exchange.beside import Beside
 from vitruvian.skin import MOST, BoundSkin, few, turning_centres
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.world import Frame, Stage, Surface, SurfaceFrame
+from vitruvian.world.untrusted import FARTHEST
 
 Array = np.ndarray
 METHODS = ("skinning", "nearest")
@@ -49,11 +51,14 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> tuple[Array, Array]:
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
     try:
-        found = trimesh.load(path, force="mesh", process=False)
+        with path.open("rb") as file:
+            kind, near = path.suffix.lower()[1:], Beside(path, MOST_BYTES)
+            found = trimesh.load(file, file_type=kind, resolver=near, force="mesh", process=False)
+    except InputError:
+        raise
     except Exception as error:  # whatever a reader of strangers' files raises
-        raise InputError(
-            f"{path.name}: cannot be read: {str(error).splitlines()[0][:200] if str(error) else error}"
-        ) from None
+        said = (str(error) or type(error).__name__).splitlines()[0][:200]
+        raise InputError(f"{path.name}: cannot be read: {said}") from None
     vertices = np.asarray(getattr(found, "vertices", np.zeros((0, 3))), float) * scale
     faces = np.asarray(getattr(found, "faces", np.zeros((0, 3))), np.int64)
     if not len(faces):
@@ -62,6 +67,13 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> tuple[Array, Array]:
         raise InputError(f"{path.name}: has {len(vertices)} vertices; at most {MOST_VERTICES} are bound")
     if not np.isfinite(vertices).all():
         raise InputError(f"{path.name}: vertex {int(np.argmin(np.isfinite(vertices).all(axis=1))) + 1} is not finite")
+    far = np.abs(vertices).max(axis=1)
+    if far.max() > FARTHEST:
+        raise InputError(
+            f"{path.name}: vertex {int(far.argmax()) + 1} lies farther than {FARTHEST:g} m from the origin"
+        )
+    if not 0 <= faces.min() <= faces.max() < len(vertices):
+        raise InputError(f"{path.name}: a triangle names a vertex that is not there")
     return vertices, faces
 
 

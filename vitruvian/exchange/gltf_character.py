@@ -22,6 +22,7 @@ from vitruvian.anatomy.characters import Bone, Character
 from vitruvian.anatomy.characters.build import from_mesh
 from vitruvian.anatomy.characters.three import GAINS
 from vitruvian.errors import InputError
+from vitruvian.exchange.beside import read_beside
 from vitruvian.exchange.gltf_file import BINARY_CHUNK, JSON_CHUNK, MAGIC
 
 Array = np.ndarray
@@ -90,7 +91,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
         table = json.loads(text)
         if not isinstance(table, dict):
             raise ValueError
-    except (ValueError, struct.error, UnicodeDecodeError):
+    except (ValueError, struct.error, RecursionError):
         raise InputError(f"'{path.name}' is not a glTF file") from None
     out = []
     for entry in table.get("buffers", []):
@@ -100,10 +101,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
         elif uri.startswith("data:"):
             out.append(base64.b64decode(uri.partition(",")[2]))
         else:
-            beside = path.parent / Path(uri).name  # only a file beside it, whatever path is written there
-            if not beside.is_file():
-                raise InputError(f"'{path.name}' needs '{uri}' beside it")
-            out.append(beside.read_bytes())
+            out.append(read_beside(path, uri, MOST_BYTES))
     return table, out
 
 

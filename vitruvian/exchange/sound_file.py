@@ -11,6 +11,7 @@ from vitruvian.errors import InputError
 
 Array = np.ndarray
 LONGEST = 120.0  # [s]
+MOST_SAMPLES = 48_000_000  # of all channels: 120 s of them at 200 kHz in stereo
 CLIPPED = 0.01  # part of the samples at full scale
 
 
@@ -27,6 +28,10 @@ def read_sound(path: str | Path) -> tuple[Array, float]:
         info = soundfile.info(str(file))
         if info.frames and info.frames / info.samplerate > LONGEST:
             raise InputError(f"{file.name}: {info.frames / info.samplerate:.0f} s; the longest is {LONGEST:g} s")
+        if info.frames * info.channels > MOST_SAMPLES:  # silence packs small
+            raise InputError(
+                f"{file.name}: would unpack to {info.frames * info.channels} samples; at most {MOST_SAMPLES}"
+            )
         sound, rate = soundfile.read(str(file), dtype="float64", always_2d=True)
     except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
         said = str(error).splitlines()[0].split(": ")[-1]

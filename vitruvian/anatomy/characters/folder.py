@@ -68,7 +68,7 @@ def read_character(folder: str | Path) -> Character:
         bones = tuple(_bone(b) for b in head["bones"])
         name, mass, young, poisson = head["name"], float(head["mass"]), float(head["young"]), float(head["poisson"])
         colours = {str(k): tuple(float(c) for c in v) for k, v in head["patches"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"character.json: {type(error).__name__}: {error}") from None
     if not (mass > 0.0 and young > 0.0 and 0.0 <= poisson < 0.5):
         raise InputError("character.json: mass and young must be positive, poisson from 0 to below 0.5")

@@ -87,7 +87,7 @@ class Policy:
         try:
             table = json.loads(Path(path).read_text())
             offsets, gains = (np.array(table.pop(k), float) for k in ("offsets", "gains"))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"'{path}' is not a policy: {error}") from None
         return cls(offsets, gains, table)
 

@@ -83,7 +83,7 @@ class Control:
             rows = table.pop("windows")
             window, start = float(table.pop("window")), float(table.pop("start"))
             offsets, factors, costs = (np.array([r[k] for r in rows], float) for k in ("offset", "factor", "cost"))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"'{path}' is not a control: {error}") from None
         return cls(window, offsets, factors, costs, start, table)
 

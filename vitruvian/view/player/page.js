@@ -36,6 +36,7 @@ class Page {
       if (seen.length === 6 && seen.every(isFinite) && seen[5] > 0) Object.assign(this.orbit, { target: seen.slice(0, 3), yaw: seen[3], pitch: seen[4], distance: seen[5] });
       $("notice").textContent = this.time.length || this.live ? "" : "no frames yet";
       await this.loadSignals();
+      this.restore(kept.get("shown"));
       requestAnimationFrame(now => this.tick(now));
       if (!this.held) setInterval(() => this.poll(), 300);
     } catch (error) { $("notice").textContent = String(error.message || error); throw error; }
@@ -105,9 +106,30 @@ class Page {
     this.later = setTimeout(() => {
       if (!this.live && this.time.length) {
         const o = this.orbit, seen = [...o.target, o.yaw, o.pitch, o.distance].map(x => +x.toPrecision(8)).join("_");
-        history.replaceState(null, "", `#t=${(this.time[this.index] || 0).toFixed(4)}&view=${encodeURIComponent(this.view || "")}&from=${seen}`);
+        history.replaceState(null, "", `#t=${(this.time[this.index] || 0).toFixed(4)}&view=${encodeURIComponent(this.view || "")}&from=${seen}${this.choices()}`);
       }
     }, 150);
+  }
+  choices() { // what is shown, hidden and chosen
+    const c = this.chosen, told = { off: [...this.off], dim: this.opacities, hidden: [...this.hidden], only: this.only && [...this.only], part: c && [c.kind, c.name], arrows: this.arrowsOn, over: this.mode === "over" };
+    const kept = Object.fromEntries(Object.entries(told).filter(([, x]) => x && (x === true || Object.keys(x).length)));
+    return Object.keys(kept).length ? `&shown=${encodeURIComponent(JSON.stringify(kept))}` : "";
+  }
+  restore(text) { // those choices again; an address that tells none, or nonsense, changes nothing
+    let kept;
+    try { kept = JSON.parse(text) || {}; } catch (_) { return; }
+    const names = key => Array.isArray(kept[key]) ? kept[key].filter(x => typeof x === "string") : [];
+    for (const row of document.querySelectorAll("#layers [data-layer]")) {
+      const layer = row.dataset.layer, [box, range] = row.querySelectorAll("input"), dim = +kept.dim?.[layer];
+      if (names("off").includes(layer)) { this.off.add(layer); box.checked = false; }
+      if (dim) this.opacities[layer] = range.value = Math.min(Math.max(dim, 0.05), 1);
+    }
+    names("hidden").forEach(key => this.hidden.add(key));
+    if (kept.only) this.only = new Set(names("only"));
+    if (kept.arrows && $("arrows")) this.arrowsOn = $("arrows").checked = true;
+    if (kept.over && this.actors.length > 1) { const orbit = this.orbit; this.arrange("over"); this.orbit = orbit; }
+    const part = this.parts().find(x => x.kind === names("part")[0] && x.name === names("part")[1]);
+    this.choose(part || null);
   }
   tick(now) {
     if (this.playing && this.time.length > 1) {
@@ -152,6 +174,7 @@ class Page {
         $("play").textContent = "▶"; $("bar").classList.remove("live"); $("slider").disabled = false;
         await this.want(this.time.length - 1);
         await this.loadSignals();
+        if (this.chosen) await this.choose(this.chosen); // now with its curves
       } else if (state.live) {
         const news = !this.live || this.live.count !== state.live.count;
         this.live = state.live; this.offer(state.live.actions);
@@ -229,10 +252,10 @@ class Page {
   opacity(actor, layer) { return this.off.has(layer) ? 0 : this.opacities[layer] ?? 1; }
   byValue(part) { return !this.plain.has(`${part.layer}: ${part.value}`) && !(this.mode === "over" && this.actors.length > 1); }
   group(kind, actor, k, i) { return kind === "line" ? base(actor.stage.lines[k].names[i]) : actor.stage.bodies[k]; }
-  visible(key) { return this.only ? this.only.has(key) : !this.hidden.has(key); }
-  meshShown(actor, k) { const b = actor.stage.meshes[k].body; return b < 0 ? !this.only : this.visible(`body ${actor.stage.bodies[b]}`); }
+  visible(key, one) { return this.only ? this.only.has(key) || this.only.has(`one ${one}`) : !this.hidden.has(key); }
+  meshShown(actor, k) { const b = actor.stage.meshes[k].body; return b < 0 ? !this.only : this.visible(`body ${actor.stage.bodies[b]}`, `body ${actor.stage.bodies[b]}`); }
   partShown() { return !this.only; }
-  lineShown(actor, k, i) { return this.visible(`line ${base(actor.stage.lines[k].names[i])}`); }
+  lineShown(actor, k, i) { const name = actor.stage.lines[k].names[i]; return this.visible(`line ${base(name)}`, `line ${name}`); }
   picked(actor, kind, i) { const c = this.chosen; return !!c && c.kind === kind && c.actor === actor && c.i === i; }
   lineColour(actor, k, i) {
     const lines = actor.stage.lines[k], c = this.chosen, values = actor.frame.lines[k].values;
@@ -307,13 +330,13 @@ class Page {
     this.choose(best.kind ? best : null);
   }
   async choose(thing) {
+    if (thing) thing.name = thing.kind === "line" ? thing.actor.stage.lines[thing.k].names[thing.i] : thing.actor.stage.bodies[thing.i];
     this.chosen = thing; this.own = []; $("chosen-charts").replaceChildren();
     $("chosen").hidden = !thing;
-    this.restyle();
+    this.restyle(); this.remember();
     if (!thing) return;
     const { actor, kind, k, i } = thing, source = this.sources[this.actors.indexOf(actor)];
-    thing.name = kind === "line" ? actor.stage.lines[k].names[i] : actor.stage.bodies[i];
-    $("chosen-name").textContent = inWords(actor, thing);
+        $("chosen-name").textContent = inWords(actor, thing);
     this.tellChosen();
     if (innerWidth <= 900) document.body.classList.remove("folded");
     $("panel").scrollTop = 0;
@@ -368,8 +391,9 @@ class Page {
   }
   keyOf(c) { return c.kind === "line" ? `line ${base(c.name)}` : `body ${c.name}`; }
   hide() { if (this.chosen) { this.hidden.add(this.keyOf(this.chosen)); this.only?.delete(this.keyOf(this.chosen)); this.choose(null); } }
-  alone() { if (this.chosen) { this.only = new Set([this.keyOf(this.chosen)]); this.restyle(); } }
-  all() { this.only = null; this.hidden.clear(); this.restyle(); }
+  alone() { if (this.chosen) { this.only = new Set([this.keyOf(this.chosen)]); this.restyle(); this.remember(); } }
+  aloneFound() { this.only = new Set(this.found.map(f => `one ${f.kind} ${f.name}`)); this.restyle(); this.remember(); }
+  all() { this.only = null; this.hidden.clear(); this.restyle(); this.remember(); }
   // Signals
   async loadSignals() {
     if (!this.stage.signals.length) { $("signals").hidden = true; return; }
@@ -439,15 +463,16 @@ class Page {
       row.className = "layer"; name.textContent = layer;
       Object.assign(box, { type: "checkbox", checked: true, title: `show ${layer}` });
       Object.assign(range, { type: "range", min: 0.05, max: 1, step: 0.05, value: 1, title: `opacity of ${layer}` });
-      box.addEventListener("change", () => { box.checked ? this.off.delete(layer) : this.off.add(layer); this.dirty = true; });
-      range.addEventListener("input", () => { this.opacities[layer] = +range.value; this.dirty = true; });
+      row.dataset.layer = layer;
+      box.addEventListener("change", () => { box.checked ? this.off.delete(layer) : this.off.add(layer); this.dirty = true; this.remember(); });
+      range.addEventListener("input", () => { this.opacities[layer] = +range.value; this.dirty = true; this.remember(); });
       row.append(box, name, range);
       $("layers").append(row);
     }
     const row = document.createElement("label"), box = document.createElement("input"), name = document.createElement("span");
     row.className = "layer"; name.textContent = "forces as arrows";
     Object.assign(box, { type: "checkbox", id: "arrows" });
-    box.addEventListener("change", () => { this.arrowsOn = box.checked; this.dirty = true; });
+    box.addEventListener("change", () => { this.arrowsOn = box.checked; this.dirty = true; this.remember(); });
     row.append(box, name);
     if (stage.signals.some(s => isForce(s))) $("layers").append(row);
     const valued = new Map();
@@ -475,20 +500,23 @@ class Page {
     this.listen();
     this.search("");
   }
-  search(word) {
-    const found = [], want = word.trim().toLowerCase();
-    this.actors.slice(0, 1).forEach(actor => {
-      actor.stage.bodies.forEach((name, i) => found.push({ kind: "body", actor, i, k: i, name }));
-      actor.stage.lines.forEach((lines, k) => lines.names.forEach((name, i) => found.push({ kind: "line", actor, k, i, name })));
-    });
-    const shown = want ? found.filter(f => inWords(f.actor, f).toLowerCase().includes(want)) : [];
-    $("found").replaceChildren(...shown.slice(0, 60).map(f => {
+  parts() { // bones and muscles that can be chosen
+    const actor = this.actors[0];
+    return [...actor.stage.bodies.map((name, i) => ({ kind: "body", actor, i, k: i, name })),
+      ...actor.stage.lines.flatMap((lines, k) => lines.names.map((name, i) => ({ kind: "line", actor, k, i, name })))];
+  }
+  search(text) { // every word anywhere in the name; "_" and " " are one
+    const plain = name => name.toLowerCase().replaceAll("_", " "), words = plain(text).split(" ").filter(word => word);
+    this.found = words.length ? this.parts().filter(f => { const name = plain(`${f.name} ${inWords(f.actor, f)}`); return words.every(word => name.includes(word)); }) : [];
+    $("found").replaceChildren(...this.found.slice(0, 60).map(f => {
       const button = document.createElement("button");
       button.textContent = inWords(f.actor, f);
       button.addEventListener("click", () => this.choose(f));
       return button;
     }));
-    if (want && !shown.length) $("found").textContent = "nothing of that name";
+    if (words.length && !this.found.length) $("found").textContent = "nothing of that name";
+    if (this.found.length > 60) $("found").append(`and ${this.found.length - 60} more`);
+    $("found-acts").hidden = !this.found.length;
   }
   listen() {
     const on = (id, kind, act) => $(id).addEventListener(kind, act);
@@ -497,7 +525,7 @@ class Page {
     on("speed", "change", () => { this.speed = +$("speed").value; this.began = null; });
     on("menu", "click", () => this.fold()); on("ask", "click", () => { $("help").hidden = !$("help").hidden; });
     on("unchoose", "click", () => this.choose(null)); on("hide", "click", () => this.hide()); on("alone", "click", () => this.alone()); on("all", "click", () => this.all());
-    on("find", "input", () => this.search($("find").value));
+    on("find", "input", () => this.search($("find").value)); on("found-alone", "click", () => this.aloneFound()); on("found-all", "click", () => this.all());
     addEventListener("resize", () => { this.dirty = true; });
     new ResizeObserver(() => { this.dirty = true; }).observe(this.canvas);
     addEventListener("keydown", event => this.key(event));
@@ -546,7 +574,7 @@ class Page {
       Home: () => this.seek(0), End: () => this.seek(this.time.length - 1), ArrowUp: () => faster(1), ArrowDown: () => faster(-1),
       l: () => { $("loop").checked = !$("loop").checked; }, m: () => this.fold(), "?": () => { $("help").hidden = !$("help").hidden; },
       "/": () => { document.body.classList.remove("folded"); $("find").focus(); }, h: () => this.hide(), i: () => this.alone(), a: () => this.all(),
-      f: () => { this.arrowsOn = !this.arrowsOn; if ($("arrows")) $("arrows").checked = this.arrowsOn; this.dirty = true; },
+      f: () => { this.arrowsOn = !this.arrowsOn; if ($("arrows")) $("arrows").checked = this.arrowsOn; this.dirty = true; this.remember(); },
       s: () => this.act(),
       Escape: () => { $("help").hidden = true; this.choose(null); $("find").blur(); },
     };
@@ -557,9 +585,11 @@ class Page {
 }
 
 function base(name) { return name.replace(/[_ ]?(left|right|[lr])?[_ ]?\d*$/i, "").replace(/_[lr]$/i, "").replace(/[_ ]\d+$/, "") || name; }
-function inWords(actor, thing) { // a bone's name in words, where the recording has it
-  const words = thing.kind === "body" && actor.stage.joints.find(j => j.body === thing.i)?.words;
-  return words ? `${words} (${thing.name})` : thing.name;
+function inWords(actor, thing) { // a bone's name in words where the recording has it; a muscle's from its short name
+  const [, stem, number, side] = thing.name.match(/^(.*?)(?:_(\d+))?(?:_([lr]))?$/);
+  const words = thing.kind === "body" ? actor.stage.joints.find(j => j.body === thing.i)?.words
+    : stem.replaceAll("_", " ") + (number ? ` ${+number}` : "") + (side ? `, ${side === "l" ? "left" : "right"}` : "");
+  return words && words !== thing.name ? `${words} (${thing.name})` : thing.name;
 }
 function unit(word) { return word ? ` [${word}]` : ""; }
 function short(x) { return isFinite(x) ? String(+(+x).toPrecision(4)) : "–"; }

@@ -1,0 +1,100 @@
+"""Meshes and sounds that strangers made to harm: nothing outside is read, nothing is unpacked without bound."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from vitruvian.errors import InputError
+from vitruvian.exchange.beside import read_beside
+from vitruvian.exchange.bound_mesh import read_mesh
+from vitruvian.exchange.gltf_character import character_from_gltf
+from vitruvian.exchange.sound_file import read_sound
+
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes() + np.array([0, 1, 2], "<u4").tobytes()
+INLINE = "data:;base64," + base64.b64encode(CORNERS).decode()
+
+
+def gltf(path, uri, **changed):
+    arrays = [
+        {"componentType": 5126, "type": "VEC3", "count": 3},
+        {"componentType": 5125, "type": "SCALAR", "count": 3},
+    ]
+    table = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [{**array, "bufferView": k} for k, array in enumerate(arrays)],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 12}],
+        "buffers": [{"byteLength": 48, "uri": uri}],
+    }
+    table["accessors"][0] |= changed
+    path.write_text(json.dumps(table))
+    return path
+
+
+def test_a_mesh_file_may_name_a_file_beside_it_and_no_other(tmp_path):
+    inside = tmp_path / "in"
+    inside.mkdir()
+    (tmp_path / "secret.bin").write_bytes(CORNERS)
+    (inside / "good.bin").write_bytes(CORNERS)
+    (inside / "link.bin").symlink_to(tmp_path / "secret.bin")
+    (inside / "endless.bin").symlink_to("/dev/zero")
+    assert len(read_mesh(gltf(inside / "a.gltf", INLINE))[0]) == 3
+    assert len(read_mesh(gltf(inside / "a.gltf", "good.bin"))[0]) == 3
+    for uri in ("../secret.bin", str(tmp_path / "secret.bin"), "link.bin", "endless.bin", "/dev/zero", "/etc/passwd"):
+        with pytest.raises(InputError, match=r"a\.gltf"):
+            read_mesh(gltf(inside / "a.gltf", uri))
+        with pytest.raises(InputError, match=r"beside it|not an ordinary file"):
+            character_from_gltf(inside / "a.gltf")
+    with pytest.raises(InputError, match="larger than"):
+        read_beside(inside / "a.gltf", "good.bin", 40)
+
+
+def test_an_obj_file_needs_no_colours_and_reads_none_from_elsewhere(tmp_path):
+    for colours in ("none.mtl", "/dev/zero", "/etc/passwd"):
+        path = tmp_path / "suit.obj"
+        path.write_text(f"mtllib {colours}\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        assert len(read_mesh(path)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("v 1e300 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "farther than 1e\\+06 m"),
+        ("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not finite"),
+        ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3000000000\n", "cannot be read|not there"),
+    ],
+)
+def test_numbers_of_a_mesh_are_bounded(tmp_path, text, said):
+    (tmp_path / "a.obj").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_mesh(tmp_path / "a.obj")
+
+
+def test_a_file_nested_without_end_is_refused(tmp_path):
+    from vitruvian.anatomy.characters import read_character
+    from vitruvian.control.search.policy import Policy
+    from vitruvian.control.search.samples import Control
+
+    (tmp_path / "deep.gltf").write_text("[" * 200_000 + "]" * 200_000)
+    for name in ("nodes.csv", "elements.csv", "weights.csv", "faces.csv", "tetrahedra.csv"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "character.json").write_text("[" * 200_000)
+    for read in (character_from_gltf, Policy.read, Control.read):
+        with pytest.raises(InputError, match="is not a"):
+            read(tmp_path / "deep.gltf")
+    with pytest.raises(InputError, match="character"):
+        read_character(tmp_path)
+
+
+def test_silence_that_packs_small_is_not_unpacked(tmp_path, monkeypatch):
+    import soundfile
+
+    soundfile.write(tmp_path / "a.flac", np.zeros((8_000, 8)), 8_000)
+    monkeypatch.setattr("vitruvian.exchange.sound_file.MOST_SAMPLES", 60_000)
+    with pytest.raises(InputError, match="would unpack to 64000 samples"):
+        read_sound(tmp_path / "a.flac")
