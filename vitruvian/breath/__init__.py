@@ -10,5 +10,6 @@ from vitruvian.breath.state import BreathState, at_rest
 from vitruvian.breath.surface import vertices
 
 __all__ = [
-    "ATMOSPHERE", "BreathState", "Carried", "Cavities", "Fibres", "Leans", "Lungs", "Strips", "at_rest", "burst_rate", "vertices",
+    "ATMOSPHERE", "BreathState", "Carried", "Cavities", "Fibres", "Leans", "Lungs", "Strips", "at_rest",
+    "burst_rate", "vertices",
 ]  # fmt: skip

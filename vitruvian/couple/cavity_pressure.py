@@ -89,7 +89,6 @@ class CavityPressure:
         spread_all(system.screws, w.chains, c.carried, w.pos, state.x[-1], c.plate_bone, system.v, state.v, w.moved)
         belly, chest = volume_gradient(c.belly, w.pos, w.g_belly), volume_gradient(c.chest, w.pos, w.g_chest)
         line_terms(c.leans, c.carried, system.poses, w.pos, w.moved.u, w.lines, w.length, w.rate)
-        e = c.n_elements
         fibre, rest_length, share = c.fibres
         whole_fibres(fibre, rest_length, w.length, w.rate, w.stretch, w.whole[0], w.whole[1])
         tension_kernel(c.laws.kind, c.laws.table, state.activation, w.whole[0], w.whole[1], w.tension)
