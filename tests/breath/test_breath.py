@@ -21,6 +21,7 @@ from vitruvian.control.behaviour import (
 from vitruvian.control.face import expression
 from vitruvian.control.posture import NECK
 from vitruvian.couple import CavityPressure
+from vitruvian.couple.cavity_fibres import keep_even, whole_fibres
 from vitruvian.couple.cavity_solve import _product as product
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
@@ -115,6 +116,39 @@ def test_rest_is_rest_and_a_pull_breathes_in(torso, trunk):
     assert work["elements"] + work["belly"] + work["lungs"] + work["viscera"] == pytest.approx(
         work["cavity"] + kinetic, abs=1e-6
     )
+
+
+def test_a_fibre_pulls_by_its_whole_length():
+    fibre, rest = np.array([0, 0, 0, -1]), np.array([0.02, 0.01, 0.03, 0.01])
+    length, rate = np.array([0.03, 0.009, 0.021, 0.012]), np.array([0.1, -0.2, 0.3, 0.4])
+    stretch, whole, speed, tension = np.zeros((1, 3)), np.zeros(4), np.zeros(4), np.zeros((5, 4))
+    whole_fibres(fibre, rest, length, rate, stretch, whole, speed)
+    assert whole == pytest.approx([0.02, 0.01, 0.03, 0.012])  # in the mean the fibre is as long as at rest
+    assert speed == pytest.approx([0.2 / 3.0, 0.1 / 3.0, 0.1, 0.4])
+    keep_even(fibre, rest, length, rate, stretch, np.ones(4), tension)
+    assert tension[0] @ rest == pytest.approx(0.0, abs=1e-12)  # no work where the fibre stretches evenly
+    assert tension[0, 0] > 0.0 > tension[0, 1]
+    assert (tension[:, 3] == 0.0).all()
+
+
+def test_a_diaphragm_contracts_as_a_whole(torso, trunk):
+    """Fully active against a shut glottis its fibres stay even, the dome comes to rest, and it presses and sucks."""
+    c = trunk.cavities
+    keys = ((0.0, 0.0), (0.6, 1.0))
+    groups = ("diaphragm", "external intercostals", "scalenes")
+    curves = [Curve(g, keys=keys, smooth=True) for g in groups]
+    behave = Behave(trunk, Behaviour("", (*curves, Curve("closure", keys=((0.0, 1.0),)))))
+    state = torso.start(np.random.default_rng(0))
+    for n in range(240):
+        torso.step(state, behave.act(None, state, 5e-3 * n, 5e-3), 5e-3 * n, 5e-3)
+    p = vertices(c, state.breath.x, bone_poses(trunk.body.skeleton, state.q))
+    length = np.linalg.norm(p[c.ends[:, 1]] - p[c.ends[:, 0]], axis=1)
+    whole = c.fibres.fibre >= 0
+    stretch = (length / c.fibres.rest_length)[whole].reshape(trunk.shape.columns, -1)
+    assert np.ptp(stretch, axis=1).max() < 0.5
+    assert np.abs(state.breath.v).max() < 0.05
+    across = state.breath.belly[0] - state.breath.pressure  # the lung's volume hardly changes
+    assert 4000.0 < across < 20_000.0
 
 
 def test_a_trunk_refuses_what_is_not_its_own(torso):

@@ -5,10 +5,11 @@ surface   places, volumes and their gradients; `airway` the flow of air; `bursts
 """
 
 from vitruvian.breath.bursts import burst_rate
-from vitruvian.breath.model import ATMOSPHERE, Carried, Cavities, Leans, Lungs, Strips
+from vitruvian.breath.model import ATMOSPHERE, Carried, Cavities, Fibres, Leans, Lungs, Strips
 from vitruvian.breath.state import BreathState, at_rest
 from vitruvian.breath.surface import vertices
 
 __all__ = [
-    "ATMOSPHERE", "BreathState", "Carried", "Cavities", "Leans", "Lungs", "Strips", "at_rest", "burst_rate", "vertices",
+    "ATMOSPHERE", "BreathState", "Carried", "Cavities", "Fibres", "Leans", "Lungs", "Strips", "at_rest",
+    "burst_rate", "vertices",
 ]  # fmt: skip

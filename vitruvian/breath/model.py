@@ -42,6 +42,14 @@ class Leans(NamedTuple):
     friction: Array  # coefficient of Coulomb friction, for balls, (l,)
 
 
+class Fibres(NamedTuple):
+    """Long muscle fibres that several elements make up, one after the other."""
+
+    fibre: Array  # of each element, -1 for one that is a fibre by itself, (e,)
+    rest_length: Array  # [m], (e,)
+    share: Array  # of a line's width, (e,)
+
+
 class Strips(NamedTuple):
     """Free points (and the plate) in strips of neighbours, along which lines are stiff; for the solver alone."""
 
@@ -61,6 +69,7 @@ class Cavities:
     chest: Array  # triangles, outwards, (c, 3)
     belly: Array  # triangles, outwards, (b, 3)
     ends: Array  # vertices of the muscle elements, (e, 2)
+    fibres: Fibres
     laws: ForceLaws
     group: Array  # of each element, an index into `groups`, (e,)
     groups: tuple[str, ...]

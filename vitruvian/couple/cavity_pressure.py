@@ -18,6 +18,7 @@ import numpy as np
 from vitruvian.breath import ATMOSPHERE, BreathState, Cavities, Lungs, airway
 from vitruvian.breath.surface import place, volume, volume_gradient
 from vitruvian.couple.books import Book
+from vitruvian.couple.cavity_fibres import keep_even, whole_fibres
 from vitruvian.couple.cavity_solve import (
     TOLERANCE,
     Chains,
@@ -61,6 +62,7 @@ class CavityScratch:
             np.zeros(e + leans),
         )
         self.length, self.rate, self.pull = np.zeros(e), np.zeros(e + leans), np.zeros(e + leans)
+        self.whole, self.stretch = np.zeros((2, e)), np.zeros((c.fibres.fibre.max() + 1, 3))
         self.tension = np.zeros((5, e))
         self.size = len(step.free) + 3 * len(c.rest)
         self.g = np.zeros((2, self.size))
@@ -87,8 +89,10 @@ class CavityPressure:
         spread_all(system.screws, w.chains, c.carried, w.pos, state.x[-1], c.plate_bone, system.v, state.v, w.moved)
         belly, chest = volume_gradient(c.belly, w.pos, w.g_belly), volume_gradient(c.chest, w.pos, w.g_chest)
         line_terms(c.leans, c.carried, system.poses, w.pos, w.moved.u, w.lines, w.length, w.rate)
-        e = c.n_elements
-        tension_kernel(c.laws.kind, c.laws.table, state.activation, w.length, w.rate[:e], w.tension)
+        fibre, rest_length, share = c.fibres
+        whole_fibres(fibre, rest_length, w.length, w.rate, w.stretch, w.whole[0], w.whole[1])
+        tension_kernel(c.laws.kind, c.laws.table, state.activation, w.whole[0], w.whole[1], w.tension)
+        keep_even(fibre, rest_length, w.length, w.rate, w.stretch, share, w.tension)
         self._pressures(h, belly, chest)
         force_terms(
             c.leans, w.lines, w.length, w.rate, w.tension, w.pos, w.moved.u, h, w.pull, w.moved.f,

@@ -25,7 +25,7 @@ from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.trunk.intercostals import Strand, strands
 from vitruvian.anatomy.trunk.shape import COLUMNS, FREE, TENDON_OWNER, Shape, trunk_shape
-from vitruvian.breath import Carried, Cavities, Leans, Lungs, Strips
+from vitruvian.breath import Carried, Cavities, Fibres, Leans, Lungs, Strips
 from vitruvian.breath.surface import place, volume
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.muscle import CurvedHill, Element, MuscleBuilder, SpringMuscle, force_laws
@@ -188,7 +188,7 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
     owners = [*shape.owners, *(o for _, o in anchors)]
     poses = bone_poses(body.skeleton, body.default_q)
     carried, rest, mass = _carried(body, poses, everything, owners)
-    ends, groups, shares = _elements(shape)
+    ends, groups, shares, fibre = _elements(shape)
     names = tuple(dict.fromkeys(groups))
     span = np.linalg.norm(everything[ends[:, 1]] - everything[ends[:, 0]], axis=1)
     laws = [element(g, float(l), law).stronger(float(w)) for g, l, w in zip(groups, span, shares)]
@@ -197,7 +197,8 @@ def _cavities(body: Body, shape: Shape, law: str, bulk: float) -> Cavities:
     place(carried, rest, poses, plate, at)
     chest, belly = np.array(shape.chest, np.int64), np.array(shape.belly, np.int64)
     return Cavities(
-        carried, rest, mass, plate, _strips(shape, carried), chest, belly, ends, force_laws(groups, laws),
+        carried, rest, mass, plate, _strips(shape, carried), chest, belly, ends, Fibres(fibre, span, shares),
+        force_laws(groups, laws),
         np.array([names.index(g) for g in groups]), names,
         Leans(
             np.array(leaning, np.int64),
@@ -249,17 +250,20 @@ def _strips(shape: Shape, carried: Carried) -> Strips:
     return Strips(*np.array(pairs, np.int64).T.copy())
 
 
-def _elements(shape: Shape) -> tuple[Array, list[str], Array]:
+def _elements(shape: Shape) -> tuple[Array, list[str], Array, Array]:
     """Vertices of all elements, their groups (rectus, obliques, transversus, diaphragm) and strengths: a line stands
-    for a strip of muscle, as wide as lines are apart, and half as wide at the rectus' edges."""
+    for a strip of muscle, as wide as lines are apart, and half as wide at the rectus' edges. Last the fibre that each
+    is a piece of: the diaphragm's go from the rim to the tendon."""
     ends: list[tuple[int, int]] = []
     groups: list[str] = []
     shares: list[float] = []
+    fibres: list[int] = []
 
-    def add(group: str, a: int, b: int, share: float = 1.0) -> None:
+    def add(group: str, a: int, b: int, share: float = 1.0, fibre: int = -1) -> None:
         ends.append((int(a), int(b)))
         groups.append(group)
         shares.append(share * shape.share)
+        fibres.append(fibre)
 
     angle, wall, n = shape.angles, shape.wall, shape.columns
     rows, regions = len(wall) - 1, ("upper rectus", "middle rectus", "lower rectus")
@@ -279,10 +283,10 @@ def _elements(shape: Shape) -> tuple[Array, list[str], Array]:
                 add("transversus", wall[r, m], wall[r, (m + 1) % n])
     for m in range(n):
         for r in range(len(shape.dome) - 1):
-            add("diaphragm", shape.dome[r, m], shape.dome[r + 1, m])
+            add("diaphragm", shape.dome[r, m], shape.dome[r + 1, m], fibre=m)
             if r:
                 add(SHEET, shape.dome[r, m], shape.dome[r, (m + 1) % n])
-    return np.array(ends, np.int64), groups, np.array(shares)
+    return np.array(ends, np.int64), groups, np.array(shares), np.array(fibres, np.int64)
 
 
 def _leans(shape: Shape, points: Array) -> tuple[list, list[Array], list[int]]:
