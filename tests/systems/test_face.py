@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from vitruvian.anatomy.face import CHAIN, make_face
-from vitruvian.anatomy.face.clothes import cut
+from vitruvian.anatomy.face.basis import unpacked
+from vitruvian.anatomy.face.clothes import above_hem, cut
+from vitruvian.anatomy.face.face import SHIPPED
 from vitruvian.anatomy.face.grids import mouth_corners, triangles
 from vitruvian.control.face import FaceDriver, expression
 from vitruvian.errors import InputError
@@ -22,6 +24,17 @@ def face():
 @pytest.fixture(scope="module")
 def smile(face):
     return FaceDriver(face).settled({"AU12": 1.0})
+
+
+def test_the_shipped_modes_belong_to_this_tissue(face):
+    """Else every new install solves them anew, for minutes; `vitruvian train face` makes those to ship."""
+    with np.load(SHIPPED) as stored:
+        assert unpacked(dict(stored), face.tissue) is not None
+
+
+def test_no_skin_hangs_below_the_shirt(face):
+    """Skin that is neither under the shirt nor above its hem would stand out of the shoulders in jags."""
+    assert above_hem(face.fine_rest[np.unique(face.parts["skin"])]).min() >= 0.0
 
 
 def near(face, point):
@@ -145,8 +158,8 @@ def test_the_upper_lid_follows_the_gaze_down(face):
 
 def test_a_raised_forehead_folds_and_a_calm_one_does_not(face):
     raised = FaceDriver(face).settled({"AU1": 1.0, "AU2": 1.0})
-    assert np.abs(face.folds.depth(face.nodes(raised.q))).max() > 3e-4
-    assert np.abs(face.folds.depth(face.nodes(np.zeros(face.n_modes)))).max() == 0.0
+    assert np.abs(face.folds.depth(face.folds.stretch @ face.nodes(raised.q))).max() > 3e-4
+    assert np.abs(face.folds.depth(face.folds.stretch @ face.nodes(np.zeros(face.n_modes)))).max() == 0.0
 
 
 def test_a_head_that_turns_takes_its_face_along(face):
@@ -175,7 +188,7 @@ def test_the_chin_turns_with_the_skull_and_the_collar_with_the_chest(face):
 def test_crows_feet_are_rays_and_not_bumps(face):
     """Beside the eye the depth of folds changes with the angle of the ray more than along a ray."""
     depth = np.zeros(len(face.fine_rest))
-    depth[face.folds.vertex] = face.folds.depth(face.nodes(FaceDriver(face).settled({"AU6": 1.0}).q))
+    depth[face.folds.vertex] = face.folds.depth(face.folds.stretch @ face.nodes(FaceDriver(face).settled({"AU6": 1.0}).q))
     lid = face.head.vertices[np.linalg.norm(face.head.vertices - face.head.eyes[0], axis=1) < 1.3 * face.head.globe]
     off = face.fine_rest - lid[np.argmax(lid[:, 0])]
     aside = np.hypot(np.maximum(off[:, 0], 0.0), off[:, 1])

@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from vitruvian.anatomy import Body, neck
-from vitruvian.control.head import HeadControl, HeadSettings, HeadStatics, NeckChain, Reflex, Turns, shipped
+from vitruvian.control.head import HeadControl, HeadSettings, HeadStatics, NeckChain, Reflex, Still, Turns, shipped
 from vitruvian.control.head.eyes import EyeState, aim, look
+from vitruvian.control.head.setpoint import turn_between
 from vitruvian.control.head.training import draw
 from vitruvian.couple import BodyStepper
 from vitruvian.measured.injury import head_injury_criterion
@@ -199,6 +200,27 @@ def networks_on_poses_they_never_saw() -> Finding:
             needed.append(at.torque)
         parts.append(np.sqrt(np.mean(np.square(off)) / np.mean(np.square(needed))))
     return Finding.error(max(parts), 0.15, "", f"rms: own neck {parts[0]:.3f}, thesis {parts[1]:.3f}")
+
+
+@claim
+def networks_hold_poses_they_never_saw() -> Finding:
+    """How far a head is off after 1.5 s at held-out poses, held upright by networks and reflex; farthest of all."""
+    found = {}
+    for name, (body, statics) in _necks().items():
+        nets = shipped(name, tuple(body.muscles.names[i] for i in statics.muscles))
+        for source, networks in (("networks", nets), ("solved", None)):
+            off = []
+            for head, q, _ in _poses(statics, 20, 6):
+                if statics.pose(statics.balance(q, np.array([0.0, 0.0, -1.0])))[1] > 0.5:
+                    continue
+                control = HeadControl(body, Still(head), networks=networks, statics=statics)
+                world = World(HeadSystem(body, q, drawn=False), control, substeps=2)
+                world.advance(1.5)
+                off.append(np.degrees(turn_between(head, control.head_now(world.state.q))))
+            found[name, source] = np.array(off)
+    told = "; ".join(f"{n}, {s}: {np.sqrt(np.mean(off**2)):.2f} rms, {len(off)}" for (n, s), off in found.items())
+    largest = max(float(off.max()) for (_, source), off in found.items() if source == "networks")
+    return Finding.error(largest, 2.0, "deg", told)
 
 
 @claim

@@ -19,17 +19,21 @@ def below_collar(v: Array) -> Array:
     return np.asarray(COLLAR + 0.25 * v[:, 1] - 0.05 * np.abs(v[:, 0]) - v[:, 2])
 
 
-def clothed(v: Array) -> Array:
-    """Whether points [m] (n, 3) are hidden under the shirt."""
-    return below_collar(v) > UNDER
+def above_hem(v: Array) -> Array:
+    """How far points [m] (n, 3) lie above the bust's lower edge [m]."""
+    return np.asarray(v[:, 2] - HEM - RISE * (v[:, 0] / SHOULDER) ** 4)
+
+
+def hidden(v: Array, quads: Array) -> Array:
+    """Whether quads (m, 4) over points [m] (n, 3) lie under the shirt, or reach below its hem."""
+    return np.asarray((below_collar(v) > UNDER)[quads].all(axis=1) | (above_hem(v) < 0.0)[quads].any(axis=1))
 
 
 def shirt(surface: Array, quads: Array) -> Riders:
     """A shirt over the shoulders, with a rim that goes down to the skin at the collar."""
     faces = triangles(quads)
-    hem = surface[:, 2] - HEM - RISE * (surface[:, 0] / SHOULDER) ** 4
     mix, faces, on = cut(faces, below_collar(surface), len(surface))
-    more, faces, inner = cut(faces, mix @ hem, mix.shape[0])
+    more, faces, inner = cut(faces, mix @ above_hem(surface), mix.shape[0])
     mix, on = (more @ mix).tocsr(), on[inner[:, 0]]
     rim = _rim(faces, mix @ below_collar(surface))
     n = mix.shape[0]

@@ -144,20 +144,32 @@ class Face:
     def posed(self, q: Array, jaw: float, shut: Array, poses: Mapping[str, Array]) -> Array:
         """The fine skin [m] on a neck; poses: of CHAIN in the world, (4, 4)."""
         upright = self.control_points(q, jaw, shut)
-        out = np.zeros_like(upright)
-        for k, name in enumerate(CHAIN):
-            to = poses[name] @ np.linalg.inv(self.rest_poses[name])
-            own = np.flatnonzero(self.neck[:, k] > 0.0)
-            out[own] += self.neck[own, k, None] * (upright[own] @ to[:3, :3].T + to[:3, 3])
+        moves = np.array([(poses[name] @ np.linalg.inv(self.rest_poses[name]))[:3] for name in CHAIN])
+        blended = (self.neck @ moves.reshape(len(CHAIN), 12)).reshape(-1, 3, 4)
+        out = np.einsum("nij,nj->ni", blended[:, :, :3], upright) + blended[:, :, 3]
         return self._folded(np.asarray(self.refine @ out), q)
 
     def _folded(self, fine: Array, q: Array) -> Array:
-        depth = self.folds.depth(self.subspace.positions(q))
-        at = self.folds.vertex[np.abs(depth) > 1e-6]
-        if len(at):
-            normals = vertex_normals(fine, self.faces)
-            fine[at] -= depth[np.abs(depth) > 1e-6, None] * normals[at]
+        rest, modes = self._fold_modes
+        depth = self.folds.depth(rest + (modes @ q.astype(np.float32)).reshape(-1, 3))
+        if len(depth) and np.abs(depth).max() > 1e-6:
+            around, faces, own = self._about_folds
+            fine[self.folds.vertex] -= depth[:, None] * vertex_normals(fine[around], faces)[own]
         return fine
+
+    @cached_property
+    def _fold_modes(self) -> tuple[Array, Array]:
+        """What `Folds.depth` asks of the nodes, at rest (m, 3), and how modes change it (3 m, r)."""
+        stretch, n = self.folds.stretch, len(self.tissue.lattice.nodes)
+        modes = np.asarray(stretch @ self.subspace.basis.reshape(n, -1), np.float32)
+        return np.asarray(stretch @ self.subspace.rest.x), modes.reshape(-1, self.n_modes)
+
+    @cached_property
+    def _about_folds(self) -> tuple[Array, Array, Array]:
+        """Vertices of all triangles about those that may fold, these triangles among them, and where the folds' are."""
+        touched = np.isin(self.faces, self.folds.vertex).any(axis=1)
+        around, local = np.unique(self.faces[touched], return_inverse=True)
+        return around, local.reshape(-1, 3), np.searchsorted(around, self.folds.vertex)
 
     @cached_property
     def _slopes(self) -> Array:
@@ -311,7 +323,7 @@ def _fine(head: HeadMesh) -> tuple[csr_matrix, Array, Array]:
         more, quads, parent = refined_part(quads, len(v), part)
         matrix, label = (more @ matrix).tocsr(), label[parent]
         v = matrix @ head.vertices
-    label[clothes.clothed(v)[quads].all(axis=1)] = look.CLOTHED
+    label[clothes.hidden(v, quads)] = look.CLOTHED
     return matrix, quads, label
 
 

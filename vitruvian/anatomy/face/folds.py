@@ -47,9 +47,9 @@ class Folds:
     stretch: csr_matrix  # (x(p + r d) − x(p − r d))/2r from the nodes, averaged about m places, shape (m, n_nodes)
     spread: csr_matrix  # from these places to the vertices, shape (k, m)
 
-    def depth(self, x: Array) -> Array:
-        """How far each vertex sinks [m] with the nodes at x [m], shape (k,)."""
-        pressed = self.spread @ (1.0 - np.linalg.norm(self.stretch @ x, axis=1))
+    def depth(self, stretched: Array) -> Array:
+        """How far each vertex sinks [m], shape (k,); stretched: `stretch` of the nodes, shape (m, 3)."""
+        pressed = self.spread @ (1.0 - np.sqrt(np.einsum("ni,ni->n", stretched, stretched)))
         amplitude = self.length / np.pi * np.sqrt(np.maximum(pressed - ONSET, 0.0))
         return np.minimum(amplitude, MOST) * self.pattern
 
