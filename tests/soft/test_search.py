@@ -11,8 +11,9 @@ import pytest
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.control.search import Reference
 from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, mirrored, next_target
+from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, next_target
 from vitruvian.control.search.inverse import aimed, contact_wrenches, torques
+from vitruvian.control.search.mirror import mirrored
 from vitruvian.control.search.playing import Running
 from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
 from vitruvian.control.search.samples import Control, Trying, search

@@ -7,9 +7,12 @@ from scipy.spatial.transform import Rotation
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.couple.soft_explicit import Damping, subtract_product
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh.posed.forces import LEAST, A, elastic_energy, elastic_forces, polar, scratch
+from vitruvian.flesh.posed.blocks import A, scratch
+from vitruvian.flesh.posed.forces import elastic_energy, elastic_forces
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import CHUNK
+from vitruvian.flesh.posed.polar import polar
+from vitruvian.flesh.posed.shapes import LEAST
 from vitruvian.flesh.posed.skinning import add_pose_damping
 from vitruvian.flesh.posed.stiffness import add_elastic
 from vitruvian.flesh.rotation import rotation_of

@@ -14,7 +14,8 @@ import numpy as np
 
 from vitruvian.couple.soft_bones import bones_of
 from vitruvian.couple.soft_explicit import Damping, Room, explicit_step
-from vitruvian.couple.soft_implicit import carry_velocities, implicit_step, settle_fixed
+from vitruvian.couple.soft_fixed import carry_velocities, settle_fixed
+from vitruvian.couple.soft_implicit import implicit_step
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import PosedFlesh
