@@ -134,9 +134,9 @@ class SoftBody:
             )
             state.iterations = int(found)
             bad = found < 0
+            settle_fixed(self.flesh, self.bones, state.q, state.v, state.x, state.u)
         else:
             bad = explicit_step(*arguments, state.q, state.v, state.x, state.u, state.anchor, *servo) >= 0
-        settle_fixed(self.flesh, self.bones, state.q, state.v, state.x, state.u)
         total = self.room.total
         state.ground[:] = total[:6]
         state.slip += float(total[6] / total[7]) if total[7] > 0.0 else 0.0

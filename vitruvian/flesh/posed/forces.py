@@ -17,6 +17,7 @@ from numba import njit, prange
 from vitruvian.flesh.posed.blocks import DET, EDGES, FAST, REST, ROWS, SCALARS, SLOPES, F, P, nine, row_by
 from vitruvian.flesh.posed.model import CHUNK
 from vitruvian.flesh.posed.shapes import shape_rotations, shapes_of
+from vitruvian.flesh.posed.skinning import add_loads, damp_nodes, frame_rates
 
 SHARES = 4  # sums that forces are gathered in, on up to so many threads
 
@@ -96,16 +97,46 @@ def elastic_forces(flesh, x, pose, force):
     corners, slopes = flesh.corners.reshape(-1), flesh.slopes.reshape(-1)
     shear, bulk = flesh.shear.reshape(-1), flesh.bulk.reshape(-1)
     _shared_out(corners, slopes, shear, bulk, x, pose, sums)
+    _gather(sums, force)
+
+
+@njit(cache=True, error_model="numpy")
+def damped_forces(flesh, poses, twists, rate, x, u, pose, force, wrenches, direction):
+    """Elastic forces and pose-based damping (`add_pose_damping`) together, nodes shared out as blocks are."""
+    sums, loads = np.zeros((SHARES, len(x), 3)), np.zeros((SHARES, *poses.shape))
+    rates = np.empty_like(poses)
+    frame_rates(poses, twists, rates)
+    corners, slopes = flesh.corners.reshape(-1), flesh.slopes.reshape(-1)
+    shear, bulk = flesh.shear.reshape(-1), flesh.bulk.reshape(-1)
+    carried_by = flesh.bone, flesh.mass, flesh.carriers, flesh.carrier, flesh.bound
+    direction[:] = 0.0
+    _damped_out(corners, slopes, shear, bulk, carried_by, rates, rate, x, u, pose, sums, loads, direction)
+    _gather(sums, force)
     for share in range(SHARES):
-        for i in range(len(x)):
-            for a in range(3):
-                force[i, a] += sums[share, i, a]
+        add_loads(poses, loads[share], wrenches)
+
+
+@njit(cache=True)
+def _gather(sums, force):
+    out, flat = force.reshape(-1), sums.reshape(-1)
+    n = len(out)
+    for share in range(len(sums)):
+        for k in range(n):
+            out[k] += flat[share * n + k]
 
 
 @njit(cache=True, error_model="numpy", parallel=True)
 def _shared_out(corners, slopes, shear, bulk, x, pose, sums):
     for share in prange(SHARES):
         _share(corners, slopes, shear, bulk, x, pose, share, sums[share])
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def _damped_out(corners, slopes, shear, bulk, carried_by, rates, rate, x, u, pose, sums, loads, direction):
+    for share in prange(SHARES):
+        _share(corners, slopes, shear, bulk, x, pose, share, sums[share])
+        first, last = share * len(x) // SHARES, (share + 1) * len(x) // SHARES
+        damp_nodes(carried_by, rates, rate, x, u, pose, first, last, sums[share], loads[share], direction)
 
 
 @njit(cache=True, error_model="numpy")
