@@ -11,8 +11,9 @@ import pytest
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.control.search import Reference
 from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, mirrored, next_target
+from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, next_target
 from vitruvian.control.search.inverse import aimed, contact_wrenches, torques
+from vitruvian.control.search.mirror import mirrored
 from vitruvian.control.search.playing import Running
 from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
 from vitruvian.control.search.samples import Control, Trying, search
@@ -72,17 +73,29 @@ def test_a_stopped_search_goes_on_to_the_same_end(actor, run, tmp_path):
 
 
 class Deadly(RigidActor):
-    """Kills the worker that tries the first sample, once."""
+    """Kills the worker that first tries a sample or a policy, once."""
 
-    def __init__(self, who, mark):
-        super().__init__(who)
+    def __init__(self, who, mark, **how):
         self.mark, self.home = mark, os.getpid()
+        super().__init__(who, **how)
 
-    def go(self, *what):
+    def die(self):
         if os.getpid() != self.home and not self.mark.exists():
             self.mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def go(self, *what):
+        self.die()
         return super().go(*what)
+
+    @property
+    def room(self):  # what a policy's rollout asks for
+        self.die()
+        return self.arrays
+
+    @room.setter
+    def room(self, arrays):
+        self.arrays = arrays
 
 
 def test_a_killed_worker_costs_a_search_nothing(actor, run, tmp_path):
@@ -219,6 +232,15 @@ def test_a_stopped_learning_goes_on_to_the_same_end(actor, cycle, tmp_path):
     on = learn(actor, cycle, first_policy(), rounds=2, keep=tmp_path / "k.npz", **how)
     np.testing.assert_array_equal(whole.flat, on.flat)
     assert whole.told["judged"] <= 3.1
+
+
+def test_a_killed_worker_costs_learning_nothing(actor, cycle, tmp_path):
+    pytest.importorskip("cma")
+    how = {"population": 4, "seed": 2, "rounds": 1}
+    mark = tmp_path / "killed"
+    found = learn(Deadly(actor.who, mark), cycle, first_policy(), processes=2, **how)
+    assert mark.exists()
+    np.testing.assert_array_equal(found.flat, learn(actor, cycle, first_policy(), **how).flat)
 
 
 def test_inverse_dynamics_holds_who_stands(actor):

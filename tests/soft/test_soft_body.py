@@ -2,14 +2,20 @@
 
 import numpy as np
 import pytest
+from numba import get_num_threads, set_num_threads
+from numba.core.config import NUMBA_NUM_THREADS
 from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.couple.soft_explicit import Damping, subtract_product
+from vitruvian.couple.soft_fixed import settle_fixed
 from vitruvian.errors import Diverged, InputError
-from vitruvian.flesh.posed.forces import LEAST, A, elastic_energy, elastic_forces, polar, scratch
+from vitruvian.flesh.posed.blocks import A, scratch
+from vitruvian.flesh.posed.forces import damped_forces, elastic_energy, elastic_forces
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import CHUNK
+from vitruvian.flesh.posed.polar import polar
+from vitruvian.flesh.posed.shapes import LEAST
 from vitruvian.flesh.posed.skinning import add_pose_damping
 from vitruvian.flesh.posed.stiffness import add_elastic
 from vitruvian.flesh.rotation import rotation_of
@@ -91,6 +97,44 @@ def test_pose_damping_makes_no_momentum(mascot):
     total = np.concatenate([np.cross(x, force).sum(axis=0), force.sum(axis=0)]) + wrench.sum(axis=0)
     assert np.abs(force).max() > 0.1
     np.testing.assert_allclose(total, 0.0, atol=1e-9)
+
+
+def test_forces_and_damping_are_the_same_together_and_on_two_threads(mascot):
+    flesh, poses = soft_body(mascot).flesh, bone_poses(mascot.skeleton, mascot.bind_q)
+    x, pose, u = (
+        shaken(mascot, 0.01, 8),
+        shaken(mascot, 0.01, 9),
+        np.random.default_rng(10).normal(size=(len(flesh.mass), 3)),
+    )
+    twists = np.random.default_rng(11).normal(size=(len(poses), 6))
+
+    def together(threads):
+        force, wrench, direction = np.zeros_like(x), np.zeros((len(poses), 6)), np.zeros_like(x)
+        before = get_num_threads()
+        set_num_threads(min(threads, NUMBA_NUM_THREADS))
+        damped_forces(flesh, poses, twists, 10.0, x, u, pose, force, wrench, direction)
+        set_num_threads(before)
+        return force, wrench, direction
+
+    force, wrench, direction = np.zeros_like(x), np.zeros((len(poses), 6)), np.zeros_like(x)
+    elastic_forces(flesh, x, pose, force)
+    add_pose_damping(flesh, poses, twists, 10.0, x, u, pose, force, wrench, direction)
+    for found, apart in zip(together(1), (force, wrench, direction)):
+        np.testing.assert_allclose(found, apart, atol=1e-12 * np.abs(apart).max())
+    for one, two in zip(together(1), together(2)):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_nodes_fixed_in_bones_are_where_those_are_after_either_step(mascot):
+    for implicit in (False, True):
+        body = soft_body(mascot)
+        state = body.start(mascot.bind_q, np.random.default_rng(12).normal(size=mascot.skeleton.n_v))
+        for _ in range(5):
+            body.step(state, mascot.bind_q, 0.0 * state.v, 0.0005, implicit=implicit)
+        x, u = state.x.copy(), state.u.copy()
+        settle_fixed(body.flesh, body.bones, state.q, state.v, x, u)
+        np.testing.assert_allclose(state.x, x, atol=1e-14)
+        np.testing.assert_allclose(state.u, u, atol=1e-13)
 
 
 @pytest.mark.parametrize(("implicit", "dt", "steps"), [(True, 0.004, 12), (False, 0.0005, 60)])

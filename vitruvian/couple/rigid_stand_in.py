@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from vitruvian.couple.soft_bones import locate
+from vitruvian.couple.soft_contact import contact_slopes
 from vitruvian.couple.soft_explicit import bone_system, solve_bones
-from vitruvian.couple.soft_implicit import contact_slopes
 from vitruvian.flesh.posed.ground import TOUCHING, move_anchor, point_force
 from vitruvian.flesh.posed.skinning import velocity_at
 from vitruvian.skeleton.evaluate import NV, PARENT, V0

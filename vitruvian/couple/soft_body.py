@@ -14,7 +14,8 @@ import numpy as np
 
 from vitruvian.couple.soft_bones import bones_of
 from vitruvian.couple.soft_explicit import Damping, Room, explicit_step
-from vitruvian.couple.soft_implicit import carry_velocities, implicit_step, settle_fixed
+from vitruvian.couple.soft_fixed import carry_velocities, settle_fixed
+from vitruvian.couple.soft_implicit import implicit_step
 from vitruvian.errors import Diverged, InputError
 from vitruvian.flesh.posed.ground import Ground
 from vitruvian.flesh.posed.model import PosedFlesh
@@ -133,9 +134,9 @@ class SoftBody:
             )
             state.iterations = int(found)
             bad = found < 0
+            settle_fixed(self.flesh, self.bones, state.q, state.v, state.x, state.u)
         else:
             bad = explicit_step(*arguments, state.q, state.v, state.x, state.u, state.anchor, *servo) >= 0
-        settle_fixed(self.flesh, self.bones, state.q, state.v, state.x, state.u)
         total = self.room.total
         state.ground[:] = total[:6]
         state.slip += float(total[6] / total[7]) if total[7] > 0.0 else 0.0

@@ -22,7 +22,8 @@ from vitruvian.couple.soft_bones import (
     servo,
     turn_root,
 )
-from vitruvian.flesh.posed.forces import elastic_forces
+from vitruvian.couple.soft_fixed import gather_fixed
+from vitruvian.flesh.posed.forces import damped_forces
 from vitruvian.flesh.posed.ground import add_ground
 from vitruvian.flesh.posed.skinning import add_pose_damping, carried, place_fixed
 from vitruvian.flesh.posed.stiffness import add_elastic
@@ -75,38 +76,31 @@ def explicit_step(flesh, bones, ground, touch, damping, room, q, v, x, u, anchor
         room.matrix[:] = 0.0
         add_elastic(flesh, x, room.pose, damping.stiffness, room.force, room.matrix)
         subtract_product(flesh, room.matrix, u, room.force)
+        add_pose_damping(
+            flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, room.force, room.wrench, room.direction
+        )
     else:
-        elastic_forces(flesh, x, room.pose, room.force)
-    add_pose_damping(
-        flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, room.force, room.wrench, room.direction
-    )
+        damped_forces(
+            flesh, bones.poses, bones.moving, damping.pose, x, u, room.pose, room.force, room.wrench, room.direction
+        )
     if ground.present:
         add_ground(flesh, ground, x, u, anchor, room.near, room.force, room.total)
     if touch.present:
         add_touching(flesh, touch, x, u, h, room.pair, room.grip, room.force)
-    drag = damping.node + damping.mass
+    gather_fixed(flesh, x, room.force, room.wrench)
+    scale = 1.0 / (1.0 + h * (damping.node + damping.mass))  # drag at the end of the step: it cannot overshoot
     for i in range(len(x)):
-        b, f = flesh.bone[i], room.force[i]
-        if b < 0:
-            # drag at the end of the step, so that it cannot overshoot
-            scale, m = 1.0 / (1.0 + h * drag), flesh.mass[i]
+        if flesh.bone[i] < 0:
             for a in range(3):
-                u[i, a] = (u[i, a] + h * (f[a] / m + bones.gravity[a])) * scale
+                u[i, a] = (u[i, a] + h * (room.force[i, a] / flesh.mass[i] + bones.gravity[a])) * scale
                 x[i, a] += h * u[i, a]
-        else:
-            o = room.wrench[b]
-            o[0] += x[i, 1] * f[2] - x[i, 2] * f[1]
-            o[1] += x[i, 2] * f[0] - x[i, 0] * f[2]
-            o[2] += x[i, 0] * f[1] - x[i, 1] * f[0]
-            o[3] += f[0]
-            o[4] += f[1]
-            o[5] += f[2]
     for i in range(len(room.wrench)):
         gained += room.wrench[i]
     bad = bone_step(bones, room.wrench, q, v, target, rate, k, d, h)
     if bad >= 0:
         return bad
     keep_momentum(bones, q, v, before + h * gained)
+    place_fixed(flesh, bones.poses, bones.moving, x, u)
     return -1
 
 
@@ -146,12 +140,15 @@ def solve_bones(bones, q, v, h):
 
 @njit(cache=True)
 def keep_momentum(bones, q, v, wanted):
-    """Correct the root's twist so that the bones' momentum at (q, v) is `wanted` (6,)."""
+    """Correct the root's twist so that the bones' momentum at (q, v) is `wanted` (6,); `bones` is there after it."""
     found, inertia, twist = np.zeros(6), np.zeros(10), np.zeros(6)
     locate(bones, q, v)
     bone_momentum(bones, found, inertia)
     rigid_correction(inertia, wanted - found, twist)
     turn_root(bones, twist, v)
+    for i in range(len(bones.moving)):
+        for c in range(6):
+            bones.moving[i, c] += twist[c]
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from vitruvian.anatomy.characters import Character
 from vitruvian.control.search import Reference
-from vitruvian.control.search.cycle import evened
+from vitruvian.control.search.mirror import evened
 from vitruvian.errors import InputError
 from vitruvian.flesh.posed.model import INFLUENCES
 from vitruvian.measured.trial import Trial

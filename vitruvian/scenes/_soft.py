@@ -100,18 +100,18 @@ def upright(recording: Recording, lane: str = "") -> float:
 
 
 def running_report(recording: Recording, cycle: float) -> Report:
-    """Strides (two steps each) until it fell or the end; slip, also that under more than half of the largest load."""
+    """Strides (two steps each) until it fell or the end; slip, also that of soles that bear half of its weight."""
     up = upright(recording)
     n = int(np.searchsorted(recording.time, up))
     way = recording.signals["centre"][min(n, len(recording.time) - 1), :2] - recording.signals["centre"][0, :2]
     slid, load = recording.signals["slip"], recording.signals["ground_force"][:, 2]
     slip = float(slid[min(n, len(slid) - 1)])
-    standing = (load[1:] > 0.5 * load.max()) & (np.arange(1, len(load)) <= n)
+    bearing = (load[1:] > 0.5 * load[: n + 1].mean()) & (np.arange(1, len(load)) <= n)  # upright it bears its weight
     count = up / cycle
     return Report(
         metrics={
             "strides": float(np.floor(count + 1e-6)), "upright_s": up, "slip": slip,
-            "slip_under_load": float(np.diff(slid)[standing].sum()),
+            "slip_under_load": float(np.diff(slid)[bearing].sum()),
             "speed": float(np.linalg.norm(way)) / max(up, 1e-9),
             "most_inverted": float(recording.signals["inverted"].max()),
         }

@@ -15,7 +15,8 @@ from vitruvian.control.search.playing import found_file
 from vitruvian.control.search.policy import PADDED, Policy, first_policy, learn, stays_up
 from vitruvian.exchange import read_trial
 from vitruvian.exchange.found import cycle_for
-from vitruvian.flesh.posed.forces import LEAST, P, scratch, shape_rotations
+from vitruvian.flesh.posed.blocks import P, scratch
+from vitruvian.flesh.posed.shapes import LEAST, shape_rotations
 from vitruvian.measured.retarget import retargeted
 from vitruvian.verify.book import Finding, claim, worst
 

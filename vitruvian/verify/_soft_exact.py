@@ -9,8 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from vitruvian.anatomy.characters import Character, character, soft_body
 from vitruvian.couple.soft_body import SoftBody
-from vitruvian.flesh.posed.forces import F, elastic_energy, elastic_forces, scratch, shape_rotations, stress
+from vitruvian.flesh.posed.blocks import F, scratch
+from vitruvian.flesh.posed.forces import elastic_energy, elastic_forces, stress
 from vitruvian.flesh.posed.ground import Ground, point_force
+from vitruvian.flesh.posed.shapes import shape_rotations
 from vitruvian.flesh.posed.weights import biharmonic_energy, bounded_biharmonic
 from vitruvian.verify.book import Finding, claim, worst
 

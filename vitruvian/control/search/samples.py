@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.search.actors import Actor, RigidActor, Stand
-from vitruvian.control.search.cycle import even_turns
+from vitruvian.control.search.mirror import even_turns
 from vitruvian.control.search.reference import Reference
 from vitruvian.errors import InputError
 from vitruvian.skeleton import Skeleton, difference

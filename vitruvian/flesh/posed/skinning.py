@@ -42,17 +42,18 @@ def velocity_at(twist, x, w, out):
 @njit(cache=True)
 def carried(flesh, poses, pose):
     """Fill the reference shape x̄ (n_nodes, 3) [m]."""
+    carriers, carrier, bound = flesh.carriers, flesh.carrier, flesh.bound
     for i in range(len(pose)):
-        pose[i, 0], pose[i, 1], pose[i, 2] = _carry(flesh, poses, i)
+        pose[i, 0], pose[i, 1], pose[i, 2] = _carry(carriers, carrier, bound, poses, i)
 
 
 @njit(cache=True, fastmath={"contract"})
-def _carry(flesh, frames, i):
+def _carry(carriers, carrier, bound, frames, i):
     """Σ_j w_ij T_j X_ij, T_j any matrices with four columns. No views of rows: counting who holds them costs more."""
     a = b = c = 0.0
-    for k in range(flesh.carriers[i]):
-        j = np.uint32(flesh.carrier[i, k])
-        x, y, z, w = flesh.bound[i, k, 0], flesh.bound[i, k, 1], flesh.bound[i, k, 2], flesh.bound[i, k, 3]
+    for k in range(carriers[i]):
+        j = np.uint32(carrier[i, k])
+        x, y, z, w = bound[i, k, 0], bound[i, k, 1], bound[i, k, 2], bound[i, k, 3]
         a += frames[j, 0, 0] * x + frames[j, 0, 1] * y + frames[j, 0, 2] * z + frames[j, 0, 3] * w
         b += frames[j, 1, 0] * x + frames[j, 1, 1] * y + frames[j, 1, 2] * z + frames[j, 1, 3] * w
         c += frames[j, 2, 0] * x + frames[j, 2, 1] * y + frames[j, 2, 2] * z + frames[j, 2, 3] * w
@@ -74,17 +75,18 @@ def frame_rates(poses, twists, out):
 @njit(cache=True)
 def carried_velocities(flesh, rates, speed):
     """Fill x̄' (n_nodes, 3) [m/s] by `frame_rates`."""
+    carriers, carrier, bound = flesh.carriers, flesh.carrier, flesh.bound
     for i in range(len(speed)):
-        speed[i, 0], speed[i, 1], speed[i, 2] = _carry(flesh, rates, i)
+        speed[i, 0], speed[i, 1], speed[i, 2] = _carry(carriers, carrier, bound, rates, i)
 
 
 @njit(cache=True, fastmath={"contract"})
-def _load(flesh, i, fx, fy, fz, loads):
+def _load(carriers, carrier, bound, i, fx, fy, fz, loads):
     """Add a force [N] on x̄_i to the loads (n_bones, 4, 4): rows of the force times columns of X."""
-    for k in range(flesh.carriers[i]):
-        j = np.uint32(flesh.carrier[i, k])
+    for k in range(carriers[i]):
+        j = np.uint32(carrier[i, k])
         for c in range(4):
-            p = flesh.bound[i, k, c]
+            p = bound[i, k, c]
             loads[j, 0, c] += fx * p
             loads[j, 1, c] += fy * p
             loads[j, 2, c] += fz * p
@@ -111,20 +113,30 @@ def add_pose_damping(flesh, poses, twists, rate, x, u, pose, force, wrenches, di
         return
     rates, loads = np.empty_like(poses), np.zeros_like(poses)
     frame_rates(poses, twists, rates)
-    for i in range(len(x)):
+    carried_by = flesh.bone, flesh.mass, flesh.carriers, flesh.carrier, flesh.bound
+    damp_nodes(carried_by, rates, rate, x, u, pose, 0, len(x), force, loads, direction)
+    add_loads(poses, loads, wrenches)
+
+
+@njit(cache=True, error_model="numpy")
+def damp_nodes(carried_by, rates, rate, x, u, pose, first, last, force, loads, direction):
+    """The dampers of nodes `first` to `last`; their reactions go to the loads (n_bones, 4, 4).
+
+    carried_by: bone, mass, carriers, carrier and bound of the flesh; rates: of its bones' frames."""
+    bone, mass, carriers, carrier, bound = carried_by
+    for i in range(first, last):
         dx, dy, dz = pose[i, 0] - x[i, 0], pose[i, 1] - x[i, 1], pose[i, 2] - x[i, 2]
         far = dx * dx + dy * dy + dz * dz
-        if flesh.bone[i] < 0 and far >= NEAR:
+        if bone[i] < 0 and far >= NEAR:
             scale = 1.0 / np.sqrt(far)
             dx, dy, dz = dx * scale, dy * scale, dz * scale
             direction[i, 0], direction[i, 1], direction[i, 2] = dx, dy, dz
-            a, b, c = _carry(flesh, rates, i)
-            f = rate * flesh.mass[i] * ((a - u[i, 0]) * dx + (b - u[i, 1]) * dy + (c - u[i, 2]) * dz)
+            a, b, c = _carry(carriers, carrier, bound, rates, i)
+            f = rate * mass[i] * ((a - u[i, 0]) * dx + (b - u[i, 1]) * dy + (c - u[i, 2]) * dz)
             force[i, 0] += f * dx
             force[i, 1] += f * dy
             force[i, 2] += f * dz
-            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
-    add_loads(poses, loads, wrenches)
+            _load(carriers, carrier, bound, i, -f * dx, -f * dy, -f * dz, loads)
 
 
 @njit(cache=True)
@@ -134,13 +146,14 @@ def damped_product(flesh, poses, twists, damp, direction, p, out, wrenches):
     damp: rate times the step."""
     rates, loads = np.empty_like(poses), np.zeros_like(poses)
     frame_rates(poses, twists, rates)
+    carriers, carrier, bound = flesh.carriers, flesh.carrier, flesh.bound
     for i in range(len(p)):
         dx, dy, dz = direction[i, 0], direction[i, 1], direction[i, 2]
         if dx != 0.0 or dy != 0.0 or dz != 0.0:
-            a, b, c = _carry(flesh, rates, i)
+            a, b, c = _carry(carriers, carrier, bound, rates, i)
             f = damp * flesh.mass[i] * ((p[i, 0] - a) * dx + (p[i, 1] - b) * dy + (p[i, 2] - c) * dz)
             out[i, 0] += f * dx
             out[i, 1] += f * dy
             out[i, 2] += f * dz
-            _load(flesh, i, -f * dx, -f * dy, -f * dz, loads)
+            _load(carriers, carrier, bound, i, -f * dx, -f * dy, -f * dz, loads)
     add_loads(poses, loads, wrenches)

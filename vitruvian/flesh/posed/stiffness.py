@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vitruvian.flesh.posed.forces import FAST, ROWS, SLOPES, P, block_forces, nine
+from vitruvian.flesh.posed.blocks import FAST, ROWS, SLOPES, P, nine
+from vitruvian.flesh.posed.forces import block_forces
 from vitruvian.flesh.posed.model import CHUNK
 
 # rows of a chunk's second scratch: ∇N (12), p (12), Y⁻¹ (9), Y⁻¹ [p]× (36), shear, bulk; of the third: 10 blocks of 9
