@@ -47,6 +47,7 @@ def test_the_median_step_after_the_warm_up_is_told_and_a_slow_one_does_not_count
     assert len(timed) == 3 + 5
     assert found.figures["swum before [s]"] == pytest.approx(3.0 / 96.0)
     assert found.seconds == pytest.approx(0.5)  # a step of 1/96 s is two frames
+    assert found.figures["of real time"] == pytest.approx(1.0 / 192.0 / 0.5)
     assert found.figures["slowest step [s]"] == pytest.approx(2.5)
     assert found.figures["steps measured"] == 5
 

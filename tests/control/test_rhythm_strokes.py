@@ -74,6 +74,22 @@ def test_the_strokes_of_the_package_stay_within_the_joints_but_for_10_degrees_at
         assert all(np.degrees(b.excess) < 10.5 for b in beyond)
 
 
+def test_arms_and_legs_of_the_breaststroke_come_forward_slowly(body):
+    """What comes forward quickly under water stops the swimmer: seen from chest and pelvis, in metres a cycle."""
+    motion, s = StrokeMotion(body, load_stroke("breaststroke")), body.skeleton
+    poses = [bone_poses(s, motion.at(k / 240)[0]) for k in range(240)]
+
+    def ahead(bone, base):
+        i, j = s.index(bone), s.index(base)
+        return np.array([P[j, :3, 2] @ (P[i, :3, 3] - P[j, :3, 3]) for P in poses])
+
+    forward = {
+        bone: 240.0 * np.diff(ahead(bone, base), append=ahead(bone, base)[0]).max()
+        for bone, base in (("Ha_l", "T6"), ("Fo_l", "Pel"))
+    }
+    assert forward["Ha_l"] < 2.2 and forward["Fo_l"] < 2.7
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [

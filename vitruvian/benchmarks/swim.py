@@ -144,6 +144,7 @@ def _frame(quality: str, *, steps: int, **options: Any) -> Timing:
     figures |= {f"water: {name} [s]": middle[name] for name, _ in WATER}
     figures["slowest step [s]"] = max(row["whole"] for row in rows) * share
     figures["processor [s]"] = (process_time() - busy) * share / len(rows)
+    figures["of real time"] = FRAME / middle["whole"]
     figures["documents [s]"] = DOCUMENTS
     figures["sub-steps per step"] = (world.state.water.substeps - first) / len(rows)
     figures["swum before [s]"], figures["steps measured"] = warmed, float(len(rows))

@@ -9,6 +9,6 @@ from dataclasses import replace
 
 from vitruvian.scenes._swim import PARAMETERS, stroke_scene
 
-RATE = {"rate": replace(PARAMETERS["rate"], default=0.75)}  # of 0.6, 0.75 and 0.9, by muscles in still water
+RATE = {"rate": replace(PARAMETERS["rate"], default=0.85)}
 
-scene = stroke_scene("breaststroke", "a human swims the breaststroke", "", 4.1, changed=RATE)
+scene = stroke_scene("breaststroke", "a human swims the breaststroke", "", 3.6, changed=RATE)
