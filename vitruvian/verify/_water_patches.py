@@ -2,7 +2,7 @@
 
 A box as large as a hand, 180 x 80 x 25 mm, moves along its thin side from rest to 2 m/s in 0.2 s and on at that speed,
 in a full window of 0.81 m with open sides that follows it. The same on cells of 10 mm without patches (the function
-`hand` with cell=0.01, patched=False, courant=0.5; two minutes) needed 35.5 N between 0.45 and 0.75 s along the grid when
+`hand` with cell=0.01, patched=False, courant=0.5; two minutes) needed 35.5 N between 0.45 and 0.75 s along it when
 these claims were set; since then 37.0 N there and 31.5 N in the first random orientation, so it is no finer judge than
 that. In the first 50 ms it needs what `TEN_MM_START` says. A plate of this breadth is expected to need some 34 N.
 """
