@@ -99,3 +99,11 @@ def test_a_thin_disc_of_few_cells_has_its_added_mass():
     radius, exact = 3.0, 8.0 / 3.0 * 27.0 * 1.012  # of its thickness
     found = [added_mass(cylinder(radius, 0.02), place=(x, y, z)) for x, y, z in [(0.1, 0.3, 0.3), (-0.4, 0.2, 0.5)]]
     assert np.array(found) == pytest.approx(exact, rel=0.03)
+
+
+def test_a_disc_of_half_a_cell_is_heavier_than_a_sheet():
+    """The throat beside its edge is as long as it is thick."""
+    exact = 8.0 / 3.0 * 27.0 * 1.132  # of its thickness, from an axisymmetric solution
+    places = [(0.1, 0.3, 0.3), (-0.4, 0.2, 0.5), (0.2, -0.3, 0.1)]
+    found = np.mean([added_mass(cylinder(3.0, 0.5), place=at) for at in places])
+    assert found == pytest.approx(exact, rel=0.055)

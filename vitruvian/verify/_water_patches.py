@@ -2,9 +2,9 @@
 
 A box as large as a hand, 180 x 80 x 25 mm, moves along its thin side from rest to 2 m/s in 0.2 s and on at that speed,
 in a full window of 0.81 m with open sides that follows it. The same on cells of 10 mm without patches (the function
-`hand` with cell=0.01, patched=False, courant=0.5; two minutes) needs 9.45 N in the first 50 ms and 35.5 N between 0.45
-and 0.75 s when it lies along the grid, 9.06 and 30.0 N in one random orientation: it is no finer judge than that. A
-plate of this breadth is expected to need some 34 N.
+`hand` with cell=0.01, patched=False, courant=0.5; two minutes) needed 35.5 N between 0.45 and 0.75 s along it when
+these claims were set; since then 37.0 N there and 31.5 N in the first random orientation, so it is no finer judge than
+that. In the first 50 ms it needs what `TEN_MM_START` says. A plate of this breadth is expected to need some 34 N.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from vitruvian.water import RigidBodies, RigidBody, Tank, cover, fill, follow, s
 
 Array = np.ndarray
 SPEED, RAMP, END, HELD = 2.0, 0.2, 0.75, 0.45  # [m/s], [s]: of the hand; the end of a run and of its transient
-TEN_MM = (9.45, 35.5)  # [N] at the start and held, on cells of 10 mm
+TEN_MM = 35.5  # [N] held on cells of 10 mm
+TEN_MM_START = np.array(  # [N] of the first 50 ms there, along the grid and in each of the random orientations
+    (8.76, 9.88, 9.48, 9.73, 9.65, 10.14, 9.63, 9.45, 10.11, 9.96, 10.26)
+)
 WINDOW, CELL = 0.81, 0.045  # [m]
 TURNS = 10  # random orientations
 DT = 0.01  # [s] over which a force is averaged
@@ -37,7 +40,7 @@ def a_hand_in_a_patch_holds_the_force_of_a_fine_grid() -> Finding:
     """Mean force on a hand-sized box at 2 m/s in a patch on cells of 45 mm over that on cells of 10 mm: the farthest
     from 1 of one aligned and ten random orientations.
     """
-    means = np.array([held(f).mean() for f in runs()]) / TEN_MM[1]
+    means = np.array([held(f).mean() for f in runs()]) / TEN_MM
     far = float(means[np.abs(means - 1.0).argmax()])
     return Finding(
         far, 1.0, 0.15, detail=f"aligned {means[0]:.3f}, turned {means[1:].min():.3f} to {means[1:].max():.3f}"
@@ -55,8 +58,10 @@ def a_hand_in_a_patch_is_pushed_steadily() -> Finding:
 
 @claim
 def a_hand_in_a_patch_starts_as_on_a_fine_grid() -> Finding:
-    """Mean force on that hand in its first 50 ms over that on cells of 10 mm: the farthest from 1 of the eleven."""
-    starts = np.array([f[: round(0.05 / DT)].mean() for f in runs()]) / TEN_MM[0]
+    """Mean force on that hand in its first 50 ms over that on cells of 10 mm, turned alike: the farthest from 1 of the
+    eleven.
+    """
+    starts = np.array([f[: round(0.05 / DT)].mean() for f in runs()]) / TEN_MM_START
     far = float(starts[np.abs(starts - 1.0).argmax()])
     return Finding(far, 1.0, 0.15, detail=f"{starts.min():.3f} to {starts.max():.3f}")
 

@@ -72,12 +72,14 @@ from vitruvian.verify._water_surface import (
     that_dam_break_needs_little_put_back,
 )
 from vitruvian.verify._water_thin import (
+    a_hand_is_pushed_alike_in_long_and_short_sub_steps,
     a_hand_on_cells_of_its_thickness_holds_the_force_of_a_fine_grid,
     a_hand_on_cells_of_its_thickness_starts_as_on_a_fine_grid,
     a_turned_hand_on_cells_of_its_thickness_is_pushed_steadily,
     added_mass_of_discs_thinner_than_a_cell,
     added_mass_of_plates_thinner_than_a_cell,
     momentum_of_a_thin_plate_and_its_water,
+    single_discs_and_plates_have_their_added_mass_too,
 )
 from vitruvian.verify._water_waves import waves_of_11_cells_lose_little, waves_of_16_cells_keep_their_period
 
@@ -93,6 +95,7 @@ __all__ = [
     "a_hand_in_a_patch_holds_the_force_of_a_fine_grid",
     "a_hand_in_a_patch_is_pushed_steadily",
     "a_hand_in_a_patch_starts_as_on_a_fine_grid",
+    "a_hand_is_pushed_alike_in_long_and_short_sub_steps",
     "a_hand_on_cells_of_its_thickness_holds_the_force_of_a_fine_grid",
     "a_hand_on_cells_of_its_thickness_starts_as_on_a_fine_grid",
     "a_low_box_let_go_tilted_comes_back_upright",
@@ -129,6 +132,7 @@ __all__ = [
     "patches_keep_the_book_of_momentum",
     "periodic_waves_keep_volume_and_momentum",
     "same_bits_for_one_and_two_threads",
+    "single_discs_and_plates_have_their_added_mass_too",
     "slosh_drifts_little_before_it_is_put_right",
     "slosh_keeps_volume",
     "taylor_green_decay",

@@ -9,19 +9,21 @@ Where a sheet ends inside a cell, the cell is one piece and the flow along an ax
 the part of its cross-section that the sheet takes, the way between the neighbours' centres has the resistance of that
 throat and of the flow's turning round the edge:
 
-    two cells' lengths + k,      k = (1 + TURN) b / (1 - b),      TURN = sqrt(2)
+    two cells' lengths + k,      k = (1 + TURN + l) b / (1 - b),      TURN = sqrt(2)
 
-k is shared by the two faces in proportion to how near the sheet's middle lies to each. So it is for a plate no thicker
-than a cell that lies across a face: a part of k moves to the face that its middle nears, so that it does not change
-hands all at once while the plate is wholly within a cell. A sheet within the face itself leaves the open
-part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in the five-point lattice: with this open part
-of the last face, and no other, the far field is that of an edge displaced by b cells. The way along the sheet to its
-edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b) where the sheet lies in the middle of cells
-(less elsewhere, in proportion to the product of its gaps): with it the edge of the far field moves as the sheet's own
-until its cell turns from one piece to two (`tests/water/test_edges_of_sheets.py`). An edge that lies askew to the grid,
-or a corner, meets more faces for each length of it, N where an edge along the grid meets one: the piece beside the
-sheet then has several such ways, and each resists N times as much, N = |x|_1 / |x|_2 with x the open parts of those
-ways along the three axes. Effective open parts take the place of geometric ones everywhere.
+l is the length of the throat, the sheet's thickness t in cells; from half a cell on 1 - t, since the faces that a
+thicker one closes count it more and more by themselves. k is shared by the two faces in proportion to how near the
+sheet's middle lies to each. So it is for a plate no thicker than a cell that lies across a face: a part of k moves to
+the face that its middle nears, so that it does not change hands all at once while the plate is wholly within a cell. A
+sheet within the face itself leaves the open part (1 - b) / (1 + TURN b). That is exact for the edge of a half plane in
+the five-point lattice: with this open part of the last face, and no other, the far field is that of an edge displaced
+by b cells. The way along the sheet to its edge, from a piece in the cell before, has the resistance 1 + BEND b (2 - b)
+where the sheet lies in the middle of cells (less elsewhere, in proportion to the product of its gaps): with it the edge
+of the far field moves as the sheet's own until its cell turns from one piece to two
+(`tests/water/test_edges_of_sheets.py`). An edge that lies askew to the grid, or a corner, meets more faces for each
+length of it, N where an edge along the grid meets one: the piece beside the sheet then has several such ways, and each
+resists N times as much, N = |x|_1 / |x|_2 with x the open parts of those ways along the three axes. Effective open
+parts take the place of geometric ones everywhere.
 """
 
 from __future__ import annotations
@@ -159,7 +161,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             for m in range(pieces[n]):
                 part = min(both * share[m], 1.0 - SLIVER)
                 covered[n, axis] += part
-                more = (1.0 + turn) * part / (1.0 - part)
+                more = (1.0 + turn + _throat(1.0 - below - above)) * part / (1.0 - part)
                 throat[n, axis, 0, m] = (1.0 - s) * more
                 throat[n, axis, 1, m] = s * more
                 more = 4.0 * bend * part * (2.0 - part)
@@ -183,9 +185,11 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             continue
         low_wall = moment[lower, axis, 0] / area[lower, axis, 0] - 1.0
         high_wall = moment[upper, axis, 1] / area[upper, axis, 1]
-        middle_at = 0.5 * (low_wall + high_wall) if high_wall - low_wall <= 1.0 else 0.0
-        within[f] = part * ((1.0 - abs(middle_at)) * (1.0 + turn) - 1.0)
-        more = abs(middle_at) * (1.0 + turn) * part / (1.0 - part)
+        thick = high_wall - low_wall
+        middle_at = 0.5 * (low_wall + high_wall) if thick <= 1.0 else 0.0
+        around = 1.0 + turn + _throat(thick)
+        within[f] = part * ((1.0 - abs(middle_at)) * around - 1.0)
+        more = abs(middle_at) * around * part / (1.0 - part)
         if middle_at > 0.0:
             throat[upper, axis, 1, 0] += more
         else:
@@ -270,3 +274,8 @@ def _askew(ways):
     """Faces that an edge meets for each cell's length of it, from the ways to it along the three axes."""
     size = np.sqrt(ways[0] * ways[0] + ways[1] * ways[1] + ways[2] * ways[2])
     return (ways[0] + ways[1] + ways[2]) / size if size > 0.0 else 1.0
+
+
+@njit(cache=True, inline="always")
+def _throat(thick):
+    return max(min(thick, 1.0 - thick), 0.0)
