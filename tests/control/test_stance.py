@@ -190,3 +190,34 @@ def test_the_ground_recorded_is_what_moves_the_centre_of_mass():
     bends = np.gradient(np.gradient(centre, 1 / 60, axis=0), 1 / 60, axis=0)
     moved = mass * (bends + np.array([0.0, 0.0, 9.81]))
     assert np.abs(np.median((ground - moved)[2:-2], axis=0)).max() < 20.0  # [N]; steps of 4 ms in frames of 17
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """The right foot is lifted at 0.5 s and set down at 1 s, where it was."""
+
+    body: Body
+    down: np.ndarray
+    up: np.ndarray
+
+    def sample(self, time):
+        zero = np.zeros(self.body.skeleton.n_v)
+        return (self.up if 0.5 < time < 1.0 else self.down).copy(), zero, zero.copy()
+
+
+def test_a_foot_is_led_from_where_it_stood(standing):
+    """Not from where the motion has it: on such a way it met the other foot."""
+    body, q = standing
+    lifted = q.copy()
+    lifted[body.skeleton.q_slice("Tfp_r")] = np.radians(60.0)
+    walk = Walk(body, OneStep(body, q, lifted), posture_weights(body), 2.0, gain=0.0)
+    mine, state = soles_of(body).foot["Fo_r"], body.at_rest(q)
+    points = soles(body, q) + np.where(mine[:, None], (0.08, 0.05, 0.0), 0.0)  # it stood elsewhere
+    gap = np.where(mine, 0.03, 0.0)
+    sensed = Sensed(centre_of_mass(body.skeleton, q), np.zeros(3), gap, points, np.zeros_like(points))
+    memory = {"Fo_l stands": 1.0}
+    first = walk.wish(state, sensed, 0.52, memory).swing
+    assert (first.led == mine).all()
+    assert first.place[mine, :2].mean(axis=0) == pytest.approx(points[mine, :2].mean(axis=0), abs=0.005)
+    last = walk.wish(state, sensed, 0.93, memory).swing
+    assert last.place[mine, 0].mean() == pytest.approx(soles(body, lifted)[mine, 0].mean(), abs=0.02)

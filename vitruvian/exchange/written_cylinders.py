@@ -47,7 +47,8 @@ def written_cylinders(body: Body) -> list[Cylinder]:
 
         def misfit(met: tuple[Array, Array], side: float) -> Array:
             """Root of the mean square [m] for each radius."""
-            off = [_excess(*met[0][:, j], radius, side) - met[1][j][:, None] for j in both]  # noqa: B023
+            (a, b), ours = met
+            off = [_excess(a[j], b[j], radius, side) - ours[j][:, None] for j in both]  # noqa: B023
             return np.asarray(np.sqrt(np.mean(np.square(off), axis=(0, 1))))
 
         least = np.array([misfit(all_over, side).min() for side in SIDES])

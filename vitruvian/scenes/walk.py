@@ -2,7 +2,7 @@
 
 The stance controller follows a captured clip from mid-stance on, with the clip's posture, centre of mass and schedule
 of feet, forces of the ground inside friction cones, and contact as it is. Feet come down where they catch the body
-(`control.stance.walk`). It walks four to eleven steps, by where in the clip it begins, and falls. How long it stayed
+(`control.stance.walk`). It walks four to ten steps, by where in the clip it begins, and falls. How long it stayed
 up, how far it came and how often a foot came down are the result.
 
     vitruvian run walk --view
@@ -36,6 +36,7 @@ CAMERAS = (
     Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
 )
 SECONDS = 8.0  # that the plan looks ahead
+SPINE = 17.0  # joints of trunk in a row: a bend that they share costs as much as one of a single joint
 FALLEN = 0.8  # of the first height of the centre of mass
 
 
@@ -69,7 +70,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             lambda now: np.array([_lowest(body, now.q, foot) for foot in ("Fo_l", "Fo_r")]),
         ),
     ]
-    plan = Walk(body, motion, posture_weights(body), SECONDS)
+    plan = Walk(body, motion, posture_weights(body, spine=SPINE), SECONDS)
     system = BodySystem(
         body,
         q,

@@ -21,9 +21,10 @@ CARRIES = 0.012  # gap [m] up to which a ball of a foot that stands is counted o
 
 
 def posture_weights(
-    body: Body, *, root: float = 1.0, legs: float = 0.1, trunk: float = 1.0, arms: float = 0.3
+    body: Body, *, root: float = 1.0, legs: float = 0.1, trunk: float = 1.0, arms: float = 0.3, spine: float = 1.0
 ) -> Array:
-    """Weights of a posture's accelerations by part, shape (n_v,)."""
+    """Weights of a posture's accelerations by part, shape (n_v,). spine: of vertebrae and skull, times `trunk`; a bend
+    that n joints share costs an n-th of what it costs at one joint, so that with 1 a spine is what gives way first."""
     out = np.full(body.skeleton.n_v, trunk)
     out[:3], out[3:6] = root, 1e-3  # the centre of mass has goals of its own
     for i, bone in enumerate(body.skeleton.names):
@@ -33,6 +34,8 @@ def posture_weights(
             out[at] = legs
         elif base in ("Hu", "Ul", "Rad", "Ha"):
             out[at] = arms
+        elif base == "Sku" or (base[:1] in "CTL" and base[1:].isdigit()):
+            out[at] = spine * trunk
     return out
 
 

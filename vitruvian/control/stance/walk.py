@@ -16,7 +16,8 @@ So it is led along the way that the motion's own feet carry,
     c'' = (g + z'') / z (c - p)     ahead and aside,
 
 with the motion's height z and the centre of pressure p going from heel to toe of each foot that stands. Late in a
-stance the heel may leave the ground, and a foot in the air is led to where the motion has it while it stands.
+stance the heel may leave the ground. A foot in the air is led to where the motion has it while it stands, from where it
+stood: a way that begins elsewhere may lead it against the other foot.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ class Walk:
     weight: Array
     seconds: float
     height: float = 0.007  # of a sole in the motion [m] below which its foot stands
-    reach: tuple[float, float] = (0.12, 0.25)  # most that a foot is placed aside and ahead of its place in the motion
+    reach: tuple[float, float] = (0.3, 0.25)  # most that a foot is placed aside and ahead of its place in the motion
     apart: float = 0.06  # least distance of the feet's middles aside [m]
-    early: float = 0.15  # [s] before its time at which a foot that touches may stand
+    early: float = 0.06  # [s] before its time at which a foot that touches may stand
     gain: float = 1.0  # of placing the feet; 0: where the motion has them
     spin_weight: float = 0.1
-    centre_weight: float = 5.0  # of the centre of mass, beside a posture's 1
+    centre_weight: float = 2.0  # of the centre of mass, beside a posture's 1
     low: float = 0.02  # of the centre of mass below the motion's [m], so that knees need not be straight
-    lift: float = 0.02  # of a foot in the air above the motion's [m]
+    lift: float = 0.04  # of a foot in the air above the motion's [m]
     there: float = 0.85  # share of a swing after which the foot is over its place
     rolls: float = 0.6  # share of a stance after which the heel may leave the ground
     heel: float = 0.06  # of the centre of pressure behind the middle of the sole when the foot comes down [m]
@@ -151,6 +152,7 @@ class Walk:
                 memory[f"{foot} early"] = stance.down
             memory[key] = 1.0 if stands else 0.0
             if stands:
+                memory.pop(f"{foot} lifts", None)
                 front = points[1, mine, 2] < self.height + CARRIES
                 standing[mine] = front if now is not None else True
                 if now is not None and time - now.down > self.rolls * (now.up - now.down):
@@ -164,10 +166,16 @@ class Walk:
                 began = self._left_ground(foot, time)
                 late = soles(self.body, self.motion.sample(aim.down)[0])[mine, :2].mean(axis=0)
                 beside = beside + aim.place - late
+                if f"{foot} lifts" not in memory:  # where it stood, beside where the motion has it
+                    off = sensed.points[mine, :2].mean(axis=0) - points[1, mine, :2].mean(axis=0)
+                    memory |= {f"{foot} lifts": time, f"{foot} off x": float(off[0]), f"{foot} off y": float(off[1])}
+                lifts = memory[f"{foot} lifts"]
+                stood_off = np.array([memory[f"{foot} off x"], memory[f"{foot} off y"]])
                 for k, x in enumerate((-STEP, 0.0, STEP)):
                     w = float(np.clip((time + x - began) / max(aim.down - began, 1e-6), 0.0, 1.0))
-                    u = min(1.0, w / self.there)
-                    points[k, mine, :2] += u**3 * (10.0 - 15.0 * u + 6.0 * u * u) * beside
+                    points[k, mine, :2] += _eased(w / self.there) * beside
+                    since = (time + x - lifts) / max(aim.down - lifts, 1e-6)
+                    points[k, mine, :2] += (1.0 - _eased(since / self.there)) * stood_off
                     points[k, mine, 2] += self.lift * (1.0 - (2.0 * w - 1.0) ** 4)
                     if now is not None:  # late: down
                         points[k, mine, 2] = np.minimum(points[k, mine, 2], 0.0)
@@ -206,6 +214,12 @@ class Walk:
         away = side * (aim.place[0] + shift[0] + out[0] - stands)
         out[0] += side * max(0.0, self.apart - away)
         return np.asarray(out)
+
+
+def _eased(u: float) -> float:
+    """From 0 to 1 by the smoothest polynomial."""
+    u = min(max(u, 0.0), 1.0)
+    return u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
 
 
 def _differenced(three: Array) -> tuple[Array, Array, Array]:
