@@ -3,6 +3,7 @@
 .venv/bin/python docs/make_gallery.py              all scenes
 .venv/bin/python docs/make_gallery.py knee beads   only these; the page is written anew from all pictures present
 .venv/bin/python docs/make_gallery.py --page       none; only the page
+.venv/bin/python docs/make_gallery.py --film jump=recordings/jump-1.zarr   its film, too
 .venv/bin/python docs/make_gallery.py crawl=recordings/crawl-3.zarr   this recording instead of a new run
 """
 
@@ -16,7 +17,12 @@ import tempfile
 from pathlib import Path
 from textwrap import fill
 
+import numpy as np
+from PIL import Image
+
 from vitruvian.scenes import all_scenes
+from vitruvian.view import Shooting
+from vitruvian.view.render import frame_at
 from vitruvian.world import Recording, Scene, scene_parameters
 
 HERE = Path(__file__).parent
@@ -77,6 +83,14 @@ MORE: dict[str, list[tuple[str, list[str]]]] = {
         ("swim-breath", ["--at", "3.24", "--size", "960x540", "--camera", "front"]),
     ],
 }
+# Camera, begin and end [s] of the films that the page shows.
+FILMS: dict[str, tuple[str, float, float]] = {
+    "crawl": ("side", 0.5, 2.5),
+    "jump": ("corner", 0.0, 1.35),
+    "laugh": ("half", 1.5, 4.0),
+    "panda-run": ("corner", 5.0, 7.0),
+}
+FILM_SIZE, FILM_RATE = (480, 270), 12.0
 HEAD = """# Gallery
 
 Each scene is an experiment that checks itself: `vitruvian run NAME` runs it, `vitruvian view` shows it,
@@ -90,8 +104,11 @@ def main(asked: list[str]) -> None:
     figures_file = HERE / "pictures" / "figures.json"
     figures = json.loads(figures_file.read_text()) if figures_file.exists() else {}
     given = dict(word.partition("=")[::2] for word in asked)
+    for name, recording in given.items() if "--film" in given else ():
+        if recording:
+            film(name, recording)
     for scene in scenes:
-        if not asked or scene.name in given:
+        if "--film" not in given and (not asked or scene.name in given):
             print(scene.name, flush=True)
             figures[scene.name] = photograph(scene, given.get(scene.name, ""))
     figures = dict(sorted(figures.items()))  # checks stay in the scene's order: they are read as a sentence
@@ -122,13 +139,27 @@ def photograph(scene: Scene, recording: str = "") -> dict:
         return {"seconds": recorded.duration, "checks": checks, "metrics": metrics}
 
 
+def film(name: str, path: str) -> None:
+    """A few seconds of a recording as a picture that moves."""
+    recording = Recording.open(path)
+    camera, begin, end = FILMS[name]
+    shooting = Shooting(recording, size=FILM_SIZE, camera=camera, words=False)
+    frames = [frame_at(recording, at) for at in np.arange(begin, end, 1.0 / FILM_RATE)]
+    pictures = [Image.fromarray(shooting.shoot(i)) for i in frames]
+    out, every = HERE / "pictures" / f"film-{name}.webp", round(1000 / FILM_RATE)
+    pictures[0].save(out, save_all=True, append_images=pictures[1:], duration=every, loop=0, quality=60, method=4)
+
+
 def entry(scene, report: dict) -> str:
     answers = f" Answers to {scene.answers}." if scene.answers else ""
     metrics = ", ".join(f"{name} {value:.4g}" for name, value in report["metrics"].items() if value is not None)
     checks = "; ".join(f"{name}{'' if passed else ' (FAILED)'}" for name, passed in report["checks"].items())
     told = (f"{scene.summary}.{answers}", f"Checked: {checks}.", f"Measured over {report['seconds']:g} s: {metrics}.")
     lines = "\n\n".join(fill(line, 148, break_long_words=False, break_on_hyphens=False) for line in told)
-    return f"## {scene.name}\n\n![{scene.name}](pictures/{scene.name}.webp)\n\n{lines}\n"
+    shown = f"![{scene.name}](pictures/{scene.name}.webp)"
+    if (HERE / "pictures" / f"film-{scene.name}.webp").exists():
+        shown += f"\n\n![{scene.name}, moving](pictures/film-{scene.name}.webp)"
+    return f"## {scene.name}\n\n{shown}\n\n{lines}\n"
 
 
 if __name__ == "__main__":

@@ -104,8 +104,18 @@ def test_enough_of_the_guides_is_run():
     assert len(cheap_lines()) >= 22
 
 
-def script(name):
-    spec = spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+def test_the_slow_run_of_all_commands_leaves_none_out_and_understands_each_cut_short():
+    slow = script("all_commands", "tests/docs")
+    lines = {line for page in slow.pages() for line in slow.lines_of(page)}
+    assert lines == {words_of(given.values[0]) for given in commands()}
+    group = typer.main.get_command(app)
+    for line in lines:
+        name, *words = slow.cut(line)
+        group.commands[name].make_context(name, words)
+
+
+def script(name, folder="docs"):
+    spec = spec_from_file_location(name, ROOT / folder / f"{name}.py")
     made = module_from_spec(spec)
     spec.loader.exec_module(made)
     return made

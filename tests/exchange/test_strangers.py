@@ -13,6 +13,8 @@ from vitruvian.exchange.gltf_character import character_from_gltf
 from vitruvian.exchange.sound_file import read_sound
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes() + np.array([0, 1, 2], "<u4").tobytes()
+# found by fuzzing: with these bytes among its parameters the C3D library does not come to an end
+BUSY_AT, BUSY = 858, bytes.fromhex("7645edf117e811c0dd62e98c7028ce15fd71bcae7e61fd8832e7fc64b64e5608a9fbd762c91e2706")
 INLINE = "data:;base64," + base64.b64encode(CORNERS).decode()
 
 
@@ -98,3 +100,16 @@ def test_silence_that_packs_small_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr("vitruvian.exchange.sound_file.MOST_SAMPLES", 60_000)
     with pytest.raises(InputError, match="would unpack to 64000 samples"):
         read_sound(tmp_path / "a.flac")
+
+
+def test_a_damaged_c3d_file_that_keeps_its_reader_busy_is_given_up(tmp_path):
+    from vitruvian.exchange import read_trial
+    from vitruvian.verify import _track_lab as lab
+
+    path = tmp_path / "a.c3d"
+    lab.write_c3d(path, np.random.default_rng(0).uniform(0.0, 1.0, (6, 3, 3)), ("LASI", "RASI", "C7"))
+    data = bytearray(path.read_bytes())
+    data[BUSY_AT : BUSY_AT + len(BUSY)] = BUSY
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="damaged; it could not be read in"):
+        read_trial(path)

@@ -9,6 +9,7 @@ works in a process of its own (`c3d_worker`), which may crash or be ended withou
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -69,6 +70,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
             done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
         except subprocess.TimeoutExpired:
             raise InputError(f"{path.name}: damaged; it could not be read in {LONGEST:g} s") from None
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            raise InputError(f"{path.name}: damaged; it could not be read in the time that a file of its size takes")
         if done.returncode or not out.is_file():
             said = done.stderr.strip().splitlines()[-1:] or ["the reader crashed"]
             raise InputError(

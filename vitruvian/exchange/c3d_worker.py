@@ -10,18 +10,29 @@ import json
 import resource
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import ezc3d
 import numpy as np
 
-MOST_MEMORY = 8 << 30  # [bytes]
+MEMORY, PER_BYTE, MOST_MEMORY = (
+    3 << 29,
+    16,
+    8 << 30,
+)  # [bytes] in all: for libraries, for each byte of the file, at most
+SECONDS, BYTES_A_SECOND = 4, 5_000_000  # of processor, and as many more as the file is long
 OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
 
 def main(path: str, out: str) -> None:
+    size = Path(path).stat().st_size
+    memory, seconds = min(MEMORY + PER_BYTE * size, MOST_MEMORY), SECONDS + size // BYTES_A_SECOND
     with suppress(OSError, ValueError):  # some systems know no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     trouble = ""
     try:
         data: Any = ezc3d.c3d(path, extract_forceplat_data=True)
