@@ -105,9 +105,12 @@ def test_rest_is_rest_and_a_pull_breathes_in(torso, trunk):
     assert abs(world.state.breath.volume - before) < 1e-9  # rest is a balance
     pull = Controls(breath=BreathDrive(0.2 * trunk.cavities.in_group("diaphragm")))
     first = world.state.breath.air.copy()
+    flows = []
     for _ in range(60):
         torso.step(world.state, pull, world.time, 5e-3)
+        flows.append(world.state.breath.flow)
     b = world.state.breath
+    assert b.peaks[0] == max(flows) and b.peaks[1] < 1e-3 * b.peaks[0]
     assert b.volume - before > 1.5e-4  # more than 0.15 l in 0.3 s
     assert abs(b.belly[1] / trunk.cavities.belly_volume - 1.0) < 2e-3
     assert b.air[0] - first[0] == pytest.approx(ATMOSPHERE * (b.air[3] - first[3]), rel=1e-12)
