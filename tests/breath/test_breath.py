@@ -114,7 +114,7 @@ def test_rest_is_rest_and_a_pull_breathes_in(torso, trunk):
         flows.append(world.state.breath.flow)
     b = world.state.breath
     assert b.peaks[0] == max(flows)
-    assert b.peaks[1] == max(0.0, -min(flows))
+    assert b.peaks[1] < 1e-3 * b.peaks[0]
     assert b.volume - before > 1.5e-4  # more than 0.15 l in 0.3 s
     assert abs(b.belly[1] / trunk.cavities.belly_volume - 1.0) < 2e-3
     assert b.air[0] - first[0] == pytest.approx(ATMOSPHERE * (b.air[3] - first[3]), rel=1e-12)
