@@ -18,6 +18,7 @@ from vitruvian.control.behaviour import (
     read_behaviour,
     write_behaviour,
 )  # fmt: skip
+from vitruvian.control.behaviour.sound import laughter, synthesised
 from vitruvian.control.face import expression
 from vitruvian.control.posture import NECK
 from vitruvian.couple import CavityPressure
@@ -26,6 +27,8 @@ from vitruvian.couple.cavity_solve import _product as product
 from vitruvian.errors import InputError
 from vitruvian.skeleton import bone_poses
 from vitruvian.systems import TorsoSystem
+from vitruvian.systems.torso_fit import VOICED
+from vitruvian.systems.torso_fit import _body as gestures
 from vitruvian.world import World
 
 
@@ -105,9 +108,13 @@ def test_rest_is_rest_and_a_pull_breathes_in(torso, trunk):
     assert abs(world.state.breath.volume - before) < 1e-9  # rest is a balance
     pull = Controls(breath=BreathDrive(0.2 * trunk.cavities.in_group("diaphragm")))
     first = world.state.breath.air.copy()
+    flows = []
     for _ in range(60):
         torso.step(world.state, pull, world.time, 5e-3)
+        flows.append(world.state.breath.flow)
     b = world.state.breath
+    assert b.peaks[0] == max(flows)
+    assert b.peaks[1] < 1e-3 * b.peaks[0]
     assert b.volume - before > 1.5e-4  # more than 0.15 l in 0.3 s
     assert abs(b.belly[1] / trunk.cavities.belly_volume - 1.0) < 2e-3
     assert b.air[0] - first[0] == pytest.approx(ATMOSPHERE * (b.air[3] - first[3]), rel=1e-12)
@@ -149,6 +156,19 @@ def test_a_diaphragm_contracts_as_a_whole(torso, trunk):
     assert np.abs(state.breath.v).max() < 0.05
     across = state.breath.belly[0] - state.breath.pressure  # the lung's volume hardly changes
     assert 4000.0 < across < 20_000.0
+
+
+def test_what_a_body_does_as_it_laughs_hardly_presses_on_its_lungs(torso, trunk):
+    """Head and clavicles move with the calls: with the glottis a quarter open by 30 Pa at most; a loud call: 1 kPa."""
+    sound = laughter(synthesised(3), 16_000.0)
+    behave = Behave(trunk, Behaviour("", (*gestures(sound, 1.0), Curve("closure", keys=((0.0, VOICED),)))))
+    state, pressure, moved = torso.start(np.random.default_rng(0)), [], []
+    for n in range(380):
+        torso.step(state, behave.act(None, state, 5e-3 * n, 5e-3), 5e-3 * n, 5e-3)
+        pressure.append(state.breath.pressure)
+        moved.append(np.abs(state.q - torso.q0).max())
+    assert max(moved) > 0.01
+    assert np.abs(pressure).max() < 30.0
 
 
 def test_a_trunk_refuses_what_is_not_its_own(torso):

@@ -21,6 +21,7 @@ class BreathState:
     air: Array  # amount of gas p V [Pa m³], volume [m³], flow in [m³/s], breathed in so far [m³], (4,)
     glottis: Array  # how far it is open, 0 to 1, (1,)
     belly: Array  # pressure over the atmosphere [Pa] and volume [m³] at the latest step, (2,)
+    peaks: Array  # largest flow so far, in and out [m³/s], (2,)
 
     @property
     def volume(self) -> float:
@@ -49,4 +50,5 @@ def at_rest(cavities: Cavities, lungs: Lungs, moved: Array | None = None) -> Bre
         air=np.array([ATMOSPHERE * v, v, 0.0, 0.0]),
         glottis=np.ones(1),
         belly=np.array([0.0, cavities.belly_volume]),
+        peaks=np.zeros(2),
     )

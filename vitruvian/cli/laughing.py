@@ -25,16 +25,14 @@ def laugh(
     """Make a body laugh as a recording does, and film it with the sound."""
     pixels = parse_size(size)
     from vitruvian.control.behaviour import write_behaviour
-    from vitruvian.control.behaviour.sound import laughter
     from vitruvian.door import run
-    from vitruvian.exchange.sound_file import read_sound
-    from vitruvian.scenes.laugh_audio import fitted, scene
+    from vitruvian.scenes.laugh_audio import fitted, heard, scene
     from vitruvian.view import render_film
 
-    found = laughter(*read_sound(sound))
+    usual = {name: int(scene.parameters[name].default) for name in ("calls", "steps")}
+    found = heard(str(sound), usual["calls"])
     remark(f"{len(found.calls)} calls in {len(found.bouts)} bouts; finding their muscles")
     settings: dict[str, Any] = {"file": str(sound), "intensity": intensity, "breath": breath}
-    usual = {name: int(scene.parameters[name].default) for name in ("calls", "steps")}
     fit = fitted(str(sound), usual["calls"], usual["steps"], intensity, breath)
     if behaviour is not None:
         behaviour.write_text(write_behaviour(fit.behaviour), encoding="utf-8")

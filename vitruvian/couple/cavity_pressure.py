@@ -163,6 +163,7 @@ class CavityPressure:
         gas, breathed = state.air[0], state.air[3]
         flow = airway.flow(gas, lung, h, lungs.airway, float(state.glottis[0]), state.air[2])
         state.air = np.array([gas + h * ATMOSPHERE * flow, lung, flow, breathed + h * flow])
+        state.peaks = np.maximum(state.peaks, [flow, -flow])
         if not np.isfinite(state.x).all():
             raise Diverged("belly", "a point is lost")
 

@@ -36,7 +36,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     turn = np.degrees(np.ptp(recording.signals["rib_turn"], axis=0))
     breaths = tidal_volumes(recording.time, volume, 60.0 / rate) if rate else np.array([np.ptp(volume)])
     report.metrics["tidal_volume"] = float(breaths[-1]) if len(breaths) else float(np.ptp(volume))
-    report.metrics["peak_flow_in"] = float(recording.signals["flow"].max())
+    report.metrics["peak_flow_in"] = float(recording.signals["peak_flow"][-1, 0])
     report.metrics["tendon_moves_mm"] = 1e3 * float(np.ptp(recording.signals["tendon"]))
     report.metrics |= {f"rib{k}_turn_deg": float(t) for k, t in zip(range(2, 11), turn)}
     usual = not parameters["file"] and parameters["strength"] == 1.0 and parameters["elements"] == "hill"

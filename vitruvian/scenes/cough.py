@@ -27,7 +27,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     shut = (time > 1.26) & (time < 1.44)
     if shut.sum() > 5 and time[-1] > 1.7:
         report.metrics |= {
-            "peak_flow": float(-flow.min()),
+            "peak_flow": float(recording.signals["peak_flow"][-1, 1]),
             "built_pressure_pa": float(pressure[shut].max()),
             "flow_while_shut": float(abs(flow[shut]).max()),
         }

@@ -37,7 +37,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
             "burst_rate": rate,
             "volume_drop": drop,
             "peak_pressure_pa": float(pressure[bout].max()),
-            "peak_flow_out": float(-recording.signals["flow"][bout].min()),
+            "peak_flow_out": float(recording.signals["peak_flow"][-1, 1]),
         }
         low, high = STYLES[parameters["style"]]
         report.checks["4 to 6 calls a second"] = bool(4.0 <= rate <= 6.0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from vitruvian.control.behaviour.sound import laughter, synthesised
+from vitruvian.control.behaviour.sound import Laughter, laughter, synthesised
 from vitruvian.errors import InputError
 from vitruvian.exchange.sound_file import read_sound
 from vitruvian.scenes._torso import FACE, RATE, SKIN, common, torso_world, trunk_of
@@ -44,16 +44,20 @@ def build(parameters: Mapping[str, Any]) -> World:
     return torso_world(fit.behaviour, steps, skin=skin, face=face, measures=measures)
 
 
-@lru_cache(maxsize=4)
-def fitted(file: str, calls: int, steps: int, intensity: float, depth: float) -> Fit:
+def heard(file: str, calls: int) -> Laughter:
     """The laughter of a file, or of a synthesised sound."""
     sound, rate = read_sound(file) if file else (synthesised(calls, rate=MADE), MADE)
     try:
-        found = laughter(sound, rate)
+        return laughter(sound, rate)
     except InputError as error:
         raise InputError(f"{Path(file).name or 'the synthesised sound'}: {error}") from None
+
+
+@lru_cache(maxsize=4)
+def fitted(file: str, calls: int, steps: int, intensity: float, depth: float) -> Fit:
+    """The muscles that laugh so."""
     torso = TorsoSystem(trunk_of(), skin=False, drawn=False, layers=())
-    return fit_laughter(torso, found, 1.0 / (RATE * steps), intensity=intensity, depth=depth)
+    return fit_laughter(torso, heard(file, calls), 1.0 / (RATE * steps), intensity=intensity, depth=depth)
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

@@ -23,12 +23,12 @@ def build(parameters: Mapping[str, Any]) -> World:
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     report, time, volume = Report(), recording.time, recording.signals["lung_volume"]
-    flow, pressure = recording.signals["flow"], recording.signals["pressure"][:, 0]
+    pressure = recording.signals["pressure"][:, 0]
     if time[-1] > 4.0:
         before = time < 3.0
         report.metrics |= {
             "breathed_in": float(volume[before].max() - volume[0]),
-            "peak_flow": float(-flow.min()),
+            "peak_flow": float(recording.signals["peak_flow"][-1, 1]),
             "built_pressure_pa": float(pressure.max()),
             "volume_drop": float(volume[before].max() - volume[~before].min()),
         }

@@ -42,6 +42,10 @@ def torso_measures(trunk: Trunk) -> list[Measure]:
         Measure(Signal("lung_volume", "l", "volume of the lungs"), lambda now: 1e3 * now.state.breath.volume),
         Measure(Signal("flow", "l/min", "air into the lungs"), lambda now: 6e4 * now.state.breath.flow),
         Measure(
+            Signal("peak_flow", "l/min", "largest of all steps so far", ("in", "out")),
+            lambda now: 6e4 * now.state.breath.peaks,
+        ),
+        Measure(
             Signal("pressure", "Pa", "over the atmosphere", ("lungs", "pleura", "belly")),
             pressures,
         ),

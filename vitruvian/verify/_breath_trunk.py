@@ -230,10 +230,12 @@ def laughter_has_five_calls_a_second() -> Finding:
 
 @claim
 def lungs_follow_a_laugh() -> Finding:
-    """Muscles found for a synthesised laugh of three calls make the lungs' pressure follow it, r at least 0.9."""
+    """Muscles found for a synthesised laugh of three calls make the lungs' pressure follow it, r at least 0.9, with an
+    error of a call of 0.18 at most in the mean (the thesis' simplex)."""
     fit = fit_laughter(system(), laughter(synthesised(3), 16_000.0), STEP)
-    detail = f"error of a call {fit.errors.max():.2f} at most, {fit.seconds:.1f} s a call"
-    return Finding.within(fit.correlation, 0.9, 1.0, "1", detail)
+    off = float(fit.errors.mean())
+    detail = f"error of a call {off:.2f}, {fit.errors.max():.2f} at most, {fit.seconds:.1f} s a call"
+    return Finding.within(fit.correlation if off <= 0.18 else np.nan, 0.9, 1.0, "1", detail)
 
 
 @claim
