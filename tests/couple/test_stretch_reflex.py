@@ -95,15 +95,41 @@ def test_one_call_does_what_the_contributors_do(body):
 
 
 def test_activation_lags_behind_the_reflex(body):
-    r = asked(body, body.default_q)
-    slow, quick = (BodySystem(body, dynamics=d, drawn=False) for d in (ActivationDynamics(), None))
-    found = []
-    for system in (slow, quick):
+    """From nothing, at a frozen time constant and the present rates."""
+    r, d = asked(body, body.default_q), ActivationDynamics()
+    stepper, found = BodyStepper(body.skeleton, body.muscles), []
+    for reflex in (r._replace(on=d.on, off=d.off), r):
+        a = np.zeros(body.muscles.n_muscles)
+        stepper.assemble(body.default_q, np.zeros(body.skeleton.n_v), a, H, reflex=reflex)
+        found.append(a)
+    np.testing.assert_allclose(found[0] / found[1], 1.0 - np.exp(-H / (0.015 * 0.5)), rtol=1e-6)
+
+
+def test_a_body_hands_its_lag_to_the_reflex(body):
+    r, found = asked(body, body.default_q), []
+    for dynamics in (ActivationDynamics(), None):
+        system = BodySystem(body, dynamics=dynamics, drawn=False)
         state = system.start(np.random.default_rng(0))
         system.step(state, Controls(reflex=r), 0.0, H)
-        found.append(state.activation)
-    share = found[0] / found[1]
-    np.testing.assert_allclose(share, 1.0 - np.exp(-H / (0.015 * 0.5)), rtol=1e-6)  # from 0, at a frozen time constant
+        found.append(state.activation.max())
+    assert found[0] < 0.7 * found[1]
+
+
+def test_a_light_bone_is_not_thrown_between_muscles():
+    """Muscles that are cut off have no slope: taken once, the step throws the hyoid back by 4 degrees."""
+    own = neck()
+    s, n = own.skeleton, own.muscles.n_muscles
+    hyoid = own.coordinate_names.index("Hyo hinge_1")
+    r = StretchReflex(np.arange(n), np.zeros(n), np.zeros(n), np.zeros(n))
+    stepper, ends = BodyStepper(s, own.muscles), []
+    for steps, book in ((1, None), (1, Book.open(("drive",))), (128, None)):
+        q, v = own.default_q, np.zeros(s.n_v)
+        v[hyoid] = 12.0
+        for _ in range(steps):
+            q, v = stepper.step(q, v, np.zeros(n), 0.008 / steps, reflex=r, book=book)
+        ends.append(np.degrees(q[hyoid - s.n_v]))
+    assert ends[0] == pytest.approx(ends[2], abs=0.1)
+    assert ends[1] == pytest.approx(ends[0], abs=1e-9)
 
 
 def test_a_reflex_for_other_muscles_is_refused(body):

@@ -188,7 +188,8 @@ def test_the_chin_turns_with_the_skull_and_the_collar_with_the_chest(face):
 def test_crows_feet_are_rays_and_not_bumps(face):
     """Beside the eye the depth of folds changes with the angle of the ray more than along a ray."""
     depth = np.zeros(len(face.fine_rest))
-    depth[face.folds.vertex] = face.folds.depth(face.folds.stretch @ face.nodes(FaceDriver(face).settled({"AU6": 1.0}).q))
+    nodes = face.nodes(FaceDriver(face).settled({"AU6": 1.0}).q)
+    depth[face.folds.vertex] = face.folds.depth(face.folds.stretch @ nodes)
     lid = face.head.vertices[np.linalg.norm(face.head.vertices - face.head.eyes[0], axis=1) < 1.3 * face.head.globe]
     off = face.fine_rest - lid[np.argmax(lid[:, 0])]
     aside = np.hypot(np.maximum(off[:, 0], 0.0), off[:, 1])

@@ -145,7 +145,7 @@ class MusclePull:
         tension_into(m, self.activation, r.length, r.rate, r.tension, not remembers)
         if remembers:
             step_kernel(m.kind, m.table, self.activation, r.length, r.rate, self.fibre, h, r.tension, r.span, r.share)
-        add_pull(paths, r, h, self.active, m.kind, remembers, system.force, system.matrix)
+        add_pull(paths, r, self.reflex, h, self.active, m.kind, remembers, system.force, system.matrix)
 
     def settle(self, system: System, gained: Array, book: Book | None) -> None:
         """Fibres to where the step brings them, and their work into the account "contraction"; gained: change of the
@@ -189,7 +189,7 @@ def muscle_terms(paths, r, laws, reflex, poses, screws, v, activation, h, active
     muscle_geometry(paths, r, poses, screws, v)
     reflex_terms(reflex, laws.rest, r.length, r.rate, h, activation, r.answer)
     tension_kernel(laws.kind, laws.table, activation, r.length, r.rate, r.tension)
-    add_pull(paths, r, h, active, laws.kind, False, force, matrix)
+    add_pull(paths, r, reflex, h, active, laws.kind, False, force, matrix)
 
 
 @nb.njit(cache=True)
@@ -202,8 +202,9 @@ def muscle_geometry(paths, r, poses, screws, v):
 
 
 @nb.njit(cache=True)
-def add_pull(paths, r, h, active, kind, remembers, force, matrix):
-    """force -= P pull, matrix += P diag(weight) Pᵀ; remembers: elastic muscles' tension is that of the step's end."""
+def add_pull(paths, r, reflex, h, active, kind, remembers, force, matrix):
+    """force -= P pull, matrix += P diag(weight) Pᵀ; remembers: elastic muscles' tension is that of the step's end. The
+    tension that a reflex gives is that at the rates it has guessed, brought back to the present ones."""
     t = r.tension
     for m in range(len(r.pull)):
         k = max(t[3, m], 0.0)
@@ -212,6 +213,8 @@ def add_pull(paths, r, h, active, kind, remembers, force, matrix):
         r.weight[m] = h * max(t[4, m], 0.0) + h * h * k
         if r.answer[m] > 0.0 and not (remembers and kind[m] == ELASTIC):  # which have no capacity of their own
             r.weight[m] += r.answer[m] * t[2, m]
+            if active and len(reflex.guess):
+                r.pull[m] += r.answer[m] / h * t[2, m] * (r.rate[m] - reflex.guess[m])
     kernels.add_torques(paths.row_start, paths.column, r.arms, r.pull, force)
     _add_products(paths.row_start, paths.row, r.arms, r.weight, matrix)
 

@@ -16,7 +16,7 @@ from vitruvian.couple.links import BoneLinks
 from vitruvian.couple.muscle_pull import MuscleLines, MusclePull, MuscleResults
 from vitruvian.couple.plain_step import plain_step
 from vitruvian.couple.step import NOT_POSITIVE, BoneStep, Contributor, System
-from vitruvian.couple.stretch_reflex import NO_REFLEX, StretchReflex
+from vitruvian.couple.stretch_reflex import AGAIN, MISSED, NO_REFLEX, StretchReflex, missed
 from vitruvian.couple.torques import AppliedTorques, JointTorques
 from vitruvian.couple.wrenches import Wrenches, check_wrenches, joint_forces_of
 from vitruvian.errors import Diverged
@@ -99,8 +99,19 @@ class BodyStepper:
             more.append(AppliedTorques(given, (q, v)))
         if wrench is not None:
             more.append(Wrenches(wrench))
-        system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre, reflex=reflex)
-        q_new, v_new = self.bones.solve(system)
+        begun, off = activation.copy(), np.inf
+        for _ in range(AGAIN + 1):
+            system = self.assemble(q, v, activation, dt, (*more, *others), load=load, fibre=fibre, reflex=reflex)
+            q_new, v_new = self.bones.solve(system)
+            if fibre is not None and self.lines.elastic:
+                break  # elastic tendons take a reflex without its slope
+            if not len(reflex.muscles):
+                break
+            rates, last = np.zeros(len(begun)), off
+            off = self._missed(reflex, v_new, dt, begun, activation, rates)
+            if off <= MISSED:
+                break
+            reflex, activation[:] = self._nearer(reflex, rates, off, last), begun
         self.contact.remember(dt)
         system.settle(v_new, book)
         if book is not None:
@@ -126,15 +137,39 @@ class BodyStepper:
         q_new, v_new = np.empty_like(q), np.empty_like(v)
         if wrench is not None:
             check_wrenches(w, wrench)
-        bad = plain_step(
-            bones.tree, bones.joints, bones.scratch, bones.skeleton.custom_rows(q), bones.inertia(load), lines.paths,
-            lines.results, lines.laws, reflex, activation, links.arrays, links.rows, links.force,
-            NONE if wrench is None else wrench, NO_IMPULSE, q, v, dt, w.poses, w.screws, w.force, w.matrix, w.damping,
-            bones.right, q_new, v_new,
-        )  # fmt: skip
-        if bad >= 0:
-            raise Diverged(bones.bone_at(bad), NOT_POSITIVE)
+        begun, rates, off = activation.copy(), np.empty(len(activation)), np.inf
+        for _ in range(AGAIN + 1):
+            last = off
+            bad, off = plain_step(
+                bones.tree, bones.joints, bones.scratch, bones.skeleton.custom_rows(q), bones.inertia(load),
+                lines.paths, lines.results, lines.laws, reflex, activation, links.arrays, links.rows, links.force,
+                NONE if wrench is None else wrench, NO_IMPULSE, q, v, dt, w.poses, w.screws, w.force, w.matrix,
+                w.damping, bones.right, begun, q_new, v_new, rates,
+            )  # fmt: skip
+            if bad >= 0:
+                raise Diverged(bones.bone_at(bad), NOT_POSITIVE)
+            if off <= MISSED:
+                break
+            reflex, activation[:] = self._nearer(reflex, rates, off, last), begun
         return q_new, v_new
+
+    def _missed(
+        self, reflex: StretchReflex, v: Array, dt: float, begun: Array, activation: Array, rates: Array
+    ) -> float:
+        """By how much activation was off in a step that has ended with velocities v (n_v,); see `missed`."""
+        r, paths = self.lines.results, self.lines.paths
+        return float(missed(
+            reflex, self.lines.laws.rest, r.length, r.rate, paths.row_start, paths.column, r.arms, v, dt, begun,
+            activation, r.answer, rates,
+        ))  # fmt: skip
+
+    def _nearer(self, reflex: StretchReflex, rates: Array, off: float, before: float) -> StretchReflex:
+        """The reflex with a better guess of where the step ends: the rates [m/s] with which it ended. A guess that is
+        hardly better than the one before goes half as far, or guesses would leap between muscles that are on and off.
+        off, before: by how much activation was off with the last guess and with the one before."""
+        if off > 0.5 * before:
+            rates = rates + 0.5 * ((reflex.guess if len(reflex.guess) else self.lines.results.rate) - rates)
+        return reflex._replace(guess=rates.copy())
 
     def _energy(self, q: Array, v: Array, load: Array | None) -> float:
         """Of the bones [J]; what a step ends with the next begins with, so the latest is remembered."""
