@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import get_num_threads, set_num_threads
@@ -132,11 +132,11 @@ def workers() -> Timing:
     all that the process that hands them out does is counted as if nobody worked meanwhile. `gain_of_2` is that of this
     machine as it was, by the clock."""
     trying, threads = Trying(samples=WORK, kept=10), get_num_threads()
-    clocked = _Clocked(_mascot())
+    _Clocked.times.clear()
     begun, handing = {}, 0.0
     set_num_threads(1)  # as a worker has
     try:
-        for processes, actor in ((1, clocked), (2, SoftActor(_mascot()))):
+        for processes, actor in ((1, _Clocked(_mascot())), (2, SoftActor(_mascot()))):
             ends = [(perf_counter(), process_time())]
 
             def window_ended(line: str, ends: list[tuple[float, float]] = ends) -> None:
@@ -148,7 +148,7 @@ def workers() -> Timing:
                 handing = own[1:].mean() / trying.kept  # for a batch
     finally:
         set_num_threads(threads)
-    times = np.array(clocked.times[WORK:])  # of the windows after the one in which workers start
+    times = np.array(_Clocked.times[WORK:])  # of the windows after the one in which workers start
     gains = {n: _spent(times, handing, 1) / _spent(times, handing, n) for n in (2, 40)}
     figures = {
         "gain_of_2": begun[1][1:].sum() / begun[2][1:].sum(),
@@ -163,11 +163,9 @@ def workers() -> Timing:
 
 
 class _Clocked(SoftActor):
-    """Writes down the processor time of each sample [s]."""
+    """Writes down the processor time of each sample [s], for all of its copies: `map` works on one."""
 
-    def __init__(self, who: Character) -> None:
-        super().__init__(who)
-        self.times: list[float] = []
+    times: ClassVar[list[float]] = []
 
     def go(self, *what: Any) -> np.ndarray:
         begun = process_time()
