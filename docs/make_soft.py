@@ -30,7 +30,7 @@ WAYS = {  # inverse dynamics, half range of the time factor
     "inverse dynamics, own time": (True, 0.0),
     "inverse dynamics, time sampled": (True, 0.2),
 }
-SEEDS, SAMPLES, MOST = 5, 120, 12.0
+SEEDS, SAMPLES, MOST = 10, 120, 12.0
 
 
 def cost(motion: str, way: str, seed: int) -> float:

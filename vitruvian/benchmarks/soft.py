@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import get_num_threads, set_num_threads
@@ -22,13 +22,17 @@ from vitruvian.couple.soft_body import SoftBody, SoftState
 from vitruvian.errors import MissingExtra
 from vitruvian.exchange import read_trial
 from vitruvian.flesh.posed.forces import elastic_forces
-from vitruvian.measured.retarget import retargeted
+from vitruvian.measured.retarget import ready, retargeted
 
 PUBLISHED = "Liu & al. 2013, eight cores (published)"
 PUBLISHED_ELEMENTS = 4160
 WORK = 120  # samples of a window that is measured
 WINDOW, KEPT = 1000, 100  # samples of a window of a run cycle, and the states it begins from
-CYCLE = 8 * WINDOW
+TABLE2: dict[tuple[str, str], tuple[float, int, float, dict[str, Any]]] = {  # from when [s], windows, hours on 40 cores
+    ("mascot", "run"): (0.3, 8, 0.5, {"loop": True}),
+    ("panda", "run"): (0.3, 8, 0.8, {"loop": True}),
+    ("baby", "roll"): (0.5, 12, 1.0, {"rolling": True, "tuck": 1.2, "even": True}),
+}
 TURN, TURNS = 0.002, 150  # [s] of a turn: on a busy machine few longer ones go through undisturbed
 
 
@@ -110,14 +114,14 @@ def _implicit(dt: float) -> Timing:
 
 @timing
 def rigid_search() -> Timing:
-    """A sample of 0.1 s in a search with the flesh rigid; figure: a run cycle of 8 x 1,000 samples, in hours."""
-    return _search(RigidActor(_mascot()), 200)
+    """A sample of 0.1 s of the mascot's run with the flesh rigid; figures: core hours of whole searches (table 2)."""
+    return _searches(RigidActor, 200)
 
 
 @timing
 def soft_search() -> Timing:
-    """The same with the soft mascot in steps of 4 ms, beside half an hour on 40 cores."""
-    return _search(SoftActor(_mascot()), 12)
+    """The same with soft flesh in steps of 4 ms."""
+    return _searches(SoftActor, 12)
 
 
 @timing
@@ -128,11 +132,11 @@ def workers() -> Timing:
     all that the process that hands them out does is counted as if nobody worked meanwhile. `gain_of_2` is that of this
     machine as it was, by the clock."""
     trying, threads = Trying(samples=WORK, kept=10), get_num_threads()
-    clocked = _Clocked(_mascot())
+    _Clocked.times.clear()
     begun, handing = {}, 0.0
     set_num_threads(1)  # as a worker has
     try:
-        for processes, actor in ((1, clocked), (2, SoftActor(_mascot()))):
+        for processes, actor in ((1, _Clocked(_mascot())), (2, SoftActor(_mascot()))):
             ends = [(perf_counter(), process_time())]
 
             def window_ended(line: str, ends: list[tuple[float, float]] = ends) -> None:
@@ -144,13 +148,13 @@ def workers() -> Timing:
                 handing = own[1:].mean() / trying.kept  # for a batch
     finally:
         set_num_threads(threads)
-    times = np.array(clocked.times[WORK:])  # of the windows after the one in which workers start
+    times = np.array(_Clocked.times[WORK:])  # of the windows after the one in which workers start
     gains = {n: _spent(times, handing, 1) / _spent(times, handing, n) for n in (2, 40)}
     figures = {
         "gain_of_2": begun[1][1:].sum() / begun[2][1:].sum(),
         "gain_of_2_computed": gains[2],
         "gain_of_40_computed": gains[40],
-        "cycle_hours_on_40_workers_computed": CYCLE / WINDOW * _spent(times, handing, 40) / 3600.0,
+        "run_hours_on_40_workers_computed": TABLE2["mascot", "run"][1] * _spent(times, handing, 40) / 3600.0,
         "handing_out_ms": 1e3 * handing,
         "slowest_sample": float(times.max() / times.mean()),
         "start_s": begun[2][0] - begun[2][1:].mean(),
@@ -159,11 +163,9 @@ def workers() -> Timing:
 
 
 class _Clocked(SoftActor):
-    """Writes down the processor time of each sample [s]."""
+    """Writes down the processor time of each sample [s], for all of its copies: `map` works on one."""
 
-    def __init__(self, who: Character) -> None:
-        super().__init__(who)
-        self.times: list[float] = []
+    times: ClassVar[list[float]] = []
 
     def go(self, *what: Any) -> np.ndarray:
         begun = process_time()
@@ -181,19 +183,23 @@ def _spent(times: np.ndarray, handing: float, count: int) -> float:
     return float(free.max() + KEPT * handing)
 
 
-def _search(actor: RigidActor | SoftActor, samples: int) -> Timing:
-    trying, threads = Trying(samples=samples, kept=4), get_num_threads()
+def _searches(kind: type[RigidActor] | type[SoftActor], samples: int) -> Timing:
+    """Processor time of a sample of each search of table 2; those of a whole one are computed from it."""
+    each, figures = {}, {}
+    threads = get_num_threads()
     set_num_threads(1)
     try:
-        search(actor, _run(), 0.1, Trying(samples=2, kept=2))
-        begun = process_time()
-        search(actor, _run(), 0.1, trying)
-        each = (process_time() - begun) / samples
+        for (name, clip), (start, windows, hours, how) in TABLE2.items():
+            actor, motion = kind(character(name)), ready(read_trial(clip), character(name), **how)
+            search(actor, motion, 0.1, Trying(samples=2, kept=2), start=start)
+            begun = process_time()
+            search(actor, motion, 0.1, Trying(samples=samples, kept=4), start=start)
+            each[name] = (process_time() - begun) / samples
+            figures[f"{name}_{clip}_core_hours"] = each[name] * windows * WINDOW / 3600.0
+            figures[f"{name}_{clip}_published_core_hours"] = 40.0 * hours
     finally:
         set_num_threads(threads)
-    hours = each * CYCLE / 3600.0
-    figures = {"cycle_hours": hours, "cycle_hours_on_40_workers": hours / 40.0, "published_hours_on_40_cores": 0.5}
-    return Timing(each, {}, f"{_sizes()}, processor time", figures)
+    return Timing(each["mascot"], {}, f"windows of {WINDOW} samples, processor time of one thread", figures)
 
 
 def _flex():

@@ -1,7 +1,6 @@
 """A soft panda with a belly and short legs goes on and on under a feedback policy. See `michelin-run`.
 
-`control=jog` is another policy, with a runner's arms and its legs under the body,
-slower, on harder flesh.
+`control=jog` is another policy, with a runner's arms and its legs under the body, a little slower; its feet slide more.
 
     vitruvian run panda-run --view
     vitruvian run panda-run --set control=jog
