@@ -39,7 +39,7 @@ MOMENTS: dict[str, list[str]] = {
     "dam-break": ["--at", "0.75"],
     "crawl": ["--at", "3.3", "--camera", "side"],
     "butterfly": ["--at", "3.19", "--camera", "side"],
-    "breaststroke": ["--at", "3.56", "--camera", "side"],
+    "breaststroke": ["--at", "3.14", "--camera", "side"],
     "backstroke": ["--at", "2.97", "--camera", "side"],
     "perturb": ["--at", "4.2", "--camera", "front"],
     "swim-switch": ["--at", "4.2", "--camera", "side"],

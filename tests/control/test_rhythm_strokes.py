@@ -87,7 +87,8 @@ def test_arms_and_legs_of_the_breaststroke_come_forward_slowly(body):
         bone: 240.0 * np.diff(ahead(bone, base), append=ahead(bone, base)[0]).max()
         for bone, base in (("Ha_l", "T6"), ("Fo_l", "Pel"))
     }
-    assert forward["Ha_l"] < 2.2 and forward["Fo_l"] < 2.7
+    assert forward["Ha_l"] < 2.2
+    assert forward["Fo_l"] < 2.7
 
 
 @pytest.mark.parametrize(

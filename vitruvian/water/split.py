@@ -188,11 +188,19 @@ def _build(
         ea, eb = ends[m, 0], ends[m, 1]
         sa = slot[ea] if ea >= 0 else NONE
         sb = slot[eb] if eb >= 0 else NONE
-        if sa < 0 and sb < 0:
-            continue
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
         la, lb = _cells_of(faces[m], sy, sz)
         c = cx if axis == 0 else (cy if axis == 1 else cz)
+        if sa < 0 and sb < 0:  # no unknowns of their own: parts of the cells' own pieces, with their true length
+            if phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)] < 0.0 and phi[i, j, k] < 0.0:
+                change = opened[m] * (1.0 / lengths[m] - 1.0)
+                c[i + 1, j + 1, k + 1] += change
+                flat_d[la] += change
+                flat_d[lb] += change
+                if axis == 2:
+                    flat_r[la] -= change * fall
+                    flat_r[lb] += change * fall
+            continue
         ta, tb = (sa if sa >= 0 else la), (sb if sb >= 0 else lb)
         ra, rb = (joined[ea] if sa >= 0 else la), (joined[eb] if sb >= 0 else lb)
         pa, pb = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
