@@ -12,7 +12,6 @@ import numpy as np
 from vitruvian.anatomy import Body
 from vitruvian.control.tasks import (
     ACTUATIONS,
-    SPARING,
     Apart,
     Capsules,
     Effort,
@@ -25,7 +24,6 @@ from vitruvian.control.tasks import (
     turning_tasks,
 )
 from vitruvian.couple import StillWater
-from vitruvian.errors import InputError
 from vitruvian.scenes._swim import FRAME, PARAMETERS, QUALITIES, swimmer
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import LanesController, LaneSignal, LanesSystem, Measure, Now, SwimmerSystem, pool
@@ -35,6 +33,7 @@ from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal,
 Array = np.ndarray
 Settings = Mapping[str, Any]
 ROOM, DEEP = (2.8, 2.8, 2.3), 1.9  # window [m] of one who may turn any way, and how much of it is water
+LONG_ROOM = (3.2, 3.2, 2.3)  # of one who also swims: toes to fingers he is up to 2.8 m long
 CHEST, PELVIS = 30.0, 40.0  # [deg] off at which he lies as he should
 HELD = 0.5  # [s] for so long
 SOON = 8.0  # [s]
@@ -78,14 +77,10 @@ def room(parameters: Settings, size: tuple[float, float, float] = ROOM, deep: fl
     return pool(parameters["cell"], size=size, deep=deep, body_detail=int(parameters["nodes"]), largest_substep=step)
 
 
-def controller(
-    body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = (), *, sparing: float = SPARING
-) -> TaskControl:
+def controller(body: Body, skin: BoundSkin, parameters: Settings, tasks: Sequence[Task] = ()) -> TaskControl:
     """A controller by tasks that keeps parts apart and spares effort, beside what else is wanted."""
-    simulated, actuation = parameters["water"] != "still", parameters["actuation"]
-    if simulated and actuation == "torques":
-        raise InputError("torques by tasks have diverged in simulated water: use actuation=muscles or water=still")
-    made = TaskControl(body, skin, tasks, simulated=simulated, actuation=actuation, sparing=sparing)
+    simulated = parameters["water"] != "still"
+    made = TaskControl(body, skin, tasks, simulated=simulated, actuation=parameters["actuation"])
     made.tasks += [Effort(made.limits), Smooth(), Apart(capsules(parameters))]
     return made
 
@@ -229,7 +224,7 @@ def turn_report(recording: Recording, parameters: Settings, lanes: Sequence[str]
     return report
 
 
-def turn_scene(name: str, face_up: bool, summary: str, *, sparing: float = SPARING) -> Scene:
+def turn_scene(name: str, face_up: bool, summary: str) -> Scene:
     """A scene in which he turns over from random starts, the same starts with the pose held beside."""
 
     def lanes(parameters: Settings) -> list[str]:
@@ -238,7 +233,7 @@ def turn_scene(name: str, face_up: bool, summary: str, *, sparing: float = SPARI
     def build(parameters: Settings) -> World:
         def task(body: Body, skin: BoundSkin, q: Array) -> TaskControl:
             tasks = turning_tasks(body, face_up, natural=parameters["w_nat"])
-            return controller(body, skin, parameters, tasks, sparing=sparing)
+            return controller(body, skin, parameters, tasks)
 
         def held(body: Body, skin: BoundSkin, q: Array) -> TaskControl:
             return controller(body, skin, parameters, [Hold(q, weight=10.0, gain=4.0)])

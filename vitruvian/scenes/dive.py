@@ -26,7 +26,7 @@ from vitruvian.skeleton import bone_poses, centre_of_mass
 from vitruvian.skin import BoundSkin
 from vitruvian.world import Parameter, Recording, Report, Scene, World
 
-SIZE, BELOW = (2.4, 2.6, 3.4), 3.0  # window [m], and how much of it is water
+SIZE, BELOW = (2.4, 3.2, 3.7), 3.3  # window [m], and how much of it is water
 Done = Callable[[Any], bool]
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])

@@ -15,7 +15,7 @@ from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import InTurn
 from vitruvian.scenes._medley import HandOver, swim_stage, toward_stages, turn_stage
 from vitruvian.scenes._swim import start
-from vitruvian.scenes._tasks import STROKE_PARAMETERS, STROKE_QUALITIES, alone
+from vitruvian.scenes._tasks import LONG_ROOM, STROKE_PARAMETERS, STROKE_QUALITIES, alone
 from vitruvian.skin import BoundSkin
 from vitruvian.systems import Measure
 from vitruvian.world import Parameter, Recording, Report, Scene, Signal, World
@@ -48,7 +48,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             Measure(Signal("distance", "m", "distance from the head to the point"), away),
         ]
 
-    return alone(parameters, make, at, measures=measures, marks=lambda t: np.array([[*behind, 0.05]]))
+    return alone(parameters, make, at, size=LONG_ROOM, measures=measures, marks=lambda t: np.array([[*behind, 0.05]]))
 
 
 def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:

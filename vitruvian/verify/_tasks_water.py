@@ -94,11 +94,10 @@ def fitted() -> Finding:
         now = control.look(own, state, k * dt, dt)
         flow = now.water.felt[:, 3:]
         if told is not None and k > 30:
-            twists = (now.water.jacobian @ state.v).reshape(-1, 6)
-            said = told.flow - np.einsum("lij,lj->li", told.damping, twists - last)
+            said = told.after(state.v - last)  # told where the forces of this step were met
             for out, value in ((missed, said[:, 3:]), (same, told.felt[:, 3:]), (total, 0.0 * flow)):
                 out += np.bincount(parts, ((flow - value) ** 2).sum(axis=1), minlength=len(BODY_PARTS))
-        told, last = now.water, (now.water.jacobian @ state.v).reshape(-1, 6)
+        told, last = now.water, state.v.copy()
     share, kept = np.sqrt(missed / total), np.sqrt(same / total)
     each = ", ".join(f"{n} {a:.2f} ({b:.2f})" for n, a, b in zip(BODY_PARTS, share, kept))
     ends = [share[BODY_PARTS.index(part)] for part in ("forearms", "hands", "shanks", "feet")]

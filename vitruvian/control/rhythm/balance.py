@@ -27,7 +27,6 @@ import numba as nb
 import numpy as np
 
 from vitruvian.anatomy import Body
-from vitruvian.control.inverse import without_stops
 from vitruvian.couple import BodyStepper, Contributor
 from vitruvian.errors import Diverged
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky
@@ -57,12 +56,10 @@ class BalanceGains:
 class BodyBalance:
     """Activations of all muscles of one body; holds scratch memory, no state."""
 
-    def __init__(self, body: Body, gains: BalanceGains | None = None, *, stops: bool = True):
-        """stops: of the joints, are reckoned with: muscles push on where a stop is in the way. Without, a joint that
-        meets its stop is pushed back by it, and no muscle works against that."""
+    def __init__(self, body: Body, gains: BalanceGains | None = None):
         self.body, self.gains = body, gains or BalanceGains()
         s = body.skeleton
-        self.stepper = BodyStepper(s, body.muscles) if stops else without_stops(body)
+        self.stepper = BodyStepper(s, body.muscles)
         ribs = [bone for bone in s.names if bone.startswith(RIBS)]
         asked = [np.arange(s.n_v)[s.v_slice(bone)] for bone in (*LIMBS, *SPINE, *ribs) if bone in s.names]
         self.rows = np.concatenate(asked)

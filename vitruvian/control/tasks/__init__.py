@@ -9,7 +9,7 @@
 
 from vitruvian.control.tasks.apart import Apart
 from vitruvian.control.tasks.capsules import Capsules, fit_capsules
-from vitruvian.control.tasks.control import ACTUATIONS, SPARING, TaskControl, TaskState
+from vitruvian.control.tasks.control import ACTUATIONS, TaskControl, TaskState
 from vitruvian.control.tasks.gather import Gathered, Task
 from vitruvian.control.tasks.limbs import Natural
 from vitruvian.control.tasks.limits import Limits
@@ -18,12 +18,11 @@ from vitruvian.control.tasks.program import Program, Solution
 from vitruvian.control.tasks.sequence import InTurn, Stage
 from vitruvian.control.tasks.smooth import Align, Balance, Follow, Smooth
 from vitruvian.control.tasks.steer import Steer, Travel, heading_off
-from vitruvian.control.tasks.tasks import Effort, Gaze, Hold, MouthOut, Orient, Reach, Rise, Rotate, Untwist
+from vitruvian.control.tasks.tasks import Effort, Gaze, Hold, MouthOut, Orient, Reach, Rest, Rise, Rotate, Untwist
 from vitruvian.control.tasks.turning import random_start, turning_tasks
 
 __all__ = [
     "ACTUATIONS",
-    "SPARING",
     "Align",
     "Apart",
     "Balance",
@@ -41,6 +40,7 @@ __all__ = [
     "Orient",
     "Program",
     "Reach",
+    "Rest",
     "Rise",
     "Rotate",
     "Smooth",

@@ -4,6 +4,11 @@
     a = (x - v) / T  ->  inverse dynamics, no stronger than the joints' limits, or muscles chosen together
 
 T is a fixed time, not the step: a goal of one step's velocity would be a gain of one over the step.
+
+A step in water first moves the bones with the velocities that they have, and meets all forces there. So that is where
+body and water are looked at: a wrist that turns at 10 rad/s is 12° further on after 1/48 s, and what muscles give it
+for the pose before is another torque there. Muscles are chosen for that very step, joint stops and all: chosen as if
+stops were not there, they press joints against them and bring about nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -20,23 +25,19 @@ from vitruvian.control.controls import Effort as Shortfall
 from vitruvian.control.inverse import InverseDynamics, torque_controls, without_stops
 from vitruvian.control.rhythm.balance import RIBS, BalanceGains, BodyBalance
 from vitruvian.control.tasks.expect import ExpectedWater
-from vitruvian.control.tasks.force import Fit, water_force
+from vitruvian.control.tasks.force import Fit, WaterForce, water_force
 from vitruvian.control.tasks.gather import Gathered, Task, memories
 from vitruvian.control.tasks.limits import Limits
 from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
-from vitruvian.couple import BodyStepper, StillWater
+from vitruvian.couple import BodyStepper, StillWater, System
 from vitruvian.couple.skin_links import SkinPose
+from vitruvian.skeleton import integrate
 from vitruvian.skin import BoundSkin
 
 Array = np.ndarray
 AHEAD = 0.05  # T [s]
 RATE = 48.0  # [1/s] decisions for muscles; torques are decided at every step
-# [s] for which muscles are chosen: they should give the accelerations now. A longer implicit step counts on the damping
-# of the activations before, which the new ones change; light wrists then swing (13,000 rad/s³ at 1/48 s, 1,400 here)
-INSTANT = 1.0 / 384.0
-# [N m rad/s²] effort given up to spare activation. Muscles that pull hard against each other make the joints of light
-# hands and forearms unstable: at 1 their torques, held for 1/48 s, drive a wrist from end to end
-SPARING = 100.0
+SPARING = 10.0  # [N m rad/s²] effort given up to spare activation
 ACTUATIONS = ("torques", "muscles")
 
 
@@ -65,14 +66,12 @@ class TaskControl:
         still: StillWater | None = None,
         actuation: str = "torques",
         ahead: float = AHEAD,
-        sparing: float = SPARING,
     ):
         """simulated: the water's force is felt and its damping fitted; else the law of still water is known. still: the
-        calm water's level and density. sparing: effort given up to spare activation [N m rad/s²]."""
+        calm water's level and density."""
         self.body, self.skin, self.tasks, self.simulated = body, skin, list(tasks), simulated
         self.still, self.actuation, self.ahead = still or StillWater(), actuation, ahead
-        # a stop may push with 1,400 N m: muscles that have to undo it can do nothing else
-        self.balance = BodyBalance(body, BalanceGains(softness=sparing), stops=False)
+        self.balance = BodyBalance(body, BalanceGains(softness=SPARING))
         ribs = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone[self.balance.rows]])
         self.joints = self.balance.rows[~ribs]  # ribs are asked to stay, and no more
         self.limits = Limits(body, self.joints)
@@ -97,7 +96,7 @@ class TaskControl:
         if self.actuation == "muscles":
             rows, beat = self.balance.rows, max(dt, 1.0 / RATE)
             a, lack = self.balance.activations(
-                state.q, state.v, state.activation, acceleration[rows], INSTANT, load=state.load, wrench=state.push,
+                now.q, now.v, state.activation, acceleration[rows], beat, load=state.load, wrench=state.push,
                 others=(ExpectedWater(now.water),),
             )  # fmt: skip
             worst = int(np.argmax(np.abs(lack)))
@@ -107,22 +106,31 @@ class TaskControl:
         return self._torques(state, now, acceleration, dt)
 
     def look(self, own: TaskState, state: Any, time: float, dt: float) -> Now:
-        """Body and water as they are; learns from the water's force of the last step."""
-        q, v = state.q, state.v
-        system, mass, centre, momentum = look(self.bones, q, v)
-        pose = SkinPose.seen(system, self.skin)
-        given = (pose, v, self.still, self._faces, self._links)
+        """Body and water where forces will be met; learns from the water's force of the last step."""
+        s, v = self.body.skeleton, state.v
+        before = None
         if self.simulated:
-            water = water_force(*given, state.link_force, own.fit)
-            own.fit.learn(water.law, water.felt, dt)
-        else:
-            water = water_force(*given)
-        s = self.body.skeleton
+            before = self._water(self.bones.assemble(state.q, v, 0.0), v, state.link_force)
+            own.fit.learn(before.law, before.felt, dt)
+        q = integrate(s, state.q, v, self.lead(dt))
+        system, mass, centre, momentum = look(self.bones, q, v)
+        water = self._water(system, v, None, own.fit if self.simulated else None)
+        if before is not None:
+            water = replace(water, felt=before.felt)
         pelvis = pelvis_from_joints(momentum, v, centre, s.mass * s.gravity, self.ahead, water, self.joints)
         return Now(
             s, q, v, time, self.ahead, system.poses.copy(), system.screws.copy(), mass, centre, momentum, water,
             self.still.level, self.joints, pelvis,
         )  # fmt: skip
+
+    def lead(self, dt: float) -> float:
+        """Time [s] by which the forces of the coming steps are met later than now, in the mean of a decision."""
+        within = dt if self.simulated else min(dt, self.still.longest)
+        return 0.5 * (max(dt, 1.0 / RATE) + within) if self.actuation == "muscles" else 0.5 * (dt + within)
+
+    def _water(self, system: System, v: Array, felt: Array | None = None, fit: Fit | None = None) -> WaterForce:
+        pose = SkinPose.seen(system, self.skin)
+        return water_force(pose, v, self.still, self._faces, self._links, felt, fit)
 
     def decide(self, own: TaskState, now: Now) -> tuple[Array, Gathered]:
         """Velocities of the driven joints (n,), and what was asked."""
@@ -135,7 +143,8 @@ class TaskControl:
 
     def _torques(self, state: Any, now: Now, acceleration: Array, dt: float) -> Controls:
         water = (ExpectedWater(now.water),)
-        demand = self.inverse.demand(state, acceleration, dt, condense=False, wrench=state.push, others=water)
+        there = replace(state, q=now.q)
+        demand = self.inverse.demand(there, acceleration, dt, condense=False, wrench=state.push, others=water)
         asked = demand.torque[self._order]
         given = np.clip(asked, -self.limits.torque, self.limits.torque)
         return torque_controls(self.body, self.joints, asked, given)

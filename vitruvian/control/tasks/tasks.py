@@ -3,6 +3,7 @@
 `Orient`     chest face up or face down, level, wherever it heads      `Untwist`  the pelvis turns with the chest
 `Rotate`     the water's moment about that axis, as large as may be (5.12)
 `Hold`       a pose of the joints                                       `Effort`   as little torque as may be
+`Rest`       a pose to float in, once he lies as he should
 `Rise`       the centre of mass at a height                             `MouthOut` lips above the water
 `Reach`      a hand or foot to a point                                  `Gaze`     the face towards a point
 `Travel`     the centre of mass to a point, and the water's force that way
@@ -21,7 +22,9 @@ from vitruvian.control.tasks.now import Now
 
 Array = np.ndarray
 UP = np.array([0.0, 0.0, 1.0])
+BEGINS, LIES = np.radians(45.0), np.radians(20.0)  # off face up or down: he begins to rest, he rests
 SIDE = np.radians(120.0)  # of a turn beyond which the side once chosen is kept
+STRETCHED = ("Fe", "Tfp", "L", "T", "C", "Sku")  # bones of legs, spine, and the head
 LIPS = np.array([0.0, -0.10, -0.03])  # [m] in the jaw's frame, on the skin
 
 
@@ -53,6 +56,13 @@ def turn_needed(pose: Array, face_up: bool, pitch: float = 0.0) -> Turn:
     return Turn(long, roll, across, pitch - float(np.arcsin(np.clip(long[2], -1.0, 1.0))))
 
 
+def lying(now: Now, face_up: bool) -> float:
+    """1 where the chest's back is less than `LIES` off straight down or up, 0 from `BEGINS` on."""
+    side = -1.0 if face_up else 1.0
+    off = float(np.arccos(np.clip(side * now.poses[now.skeleton.index("T6"), 2, 1], -1.0, 1.0)))
+    return float(np.clip((BEGINS - off) / (BEGINS - LIES), 0.0, 1.0))
+
+
 @dataclass
 class Orient:
     """Chest and pelvis face up or down, their long axis at `pitch` [rad] above level; the heading is free.
@@ -67,12 +77,14 @@ class Orient:
     pitch: float = 0.0
     pitch_weight: float = 1.0
     bones: tuple[str, ...] = ("T6", "Pel")
+    eased: float = 1.0  # share of the weight that is left once he lies
     name: str = "orient"
 
     def start(self) -> dict[str, Array]:
         return {self.bones[0]: np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        weight = self.weight * (1.0 - (1.0 - self.eased) * lying(now, self.face_up))
         lead = None
         for bone in self.bones:
             b = now.skeleton.index(bone)
@@ -83,9 +95,9 @@ class Orient:
                 roll = lead + float(np.angle(np.exp(1j * (turn.roll - lead))))
             J = now.turning(b)
             rate = np.clip(self.gain * roll, -self.fastest, self.fastest)
-            gathered.want(turn.long @ J, np.array([rate]), self.weight)
+            gathered.want(turn.long @ J, np.array([rate]), weight)
             rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
-            gathered.want(turn.across @ J, np.array([rate]), self.weight * self.pitch_weight)
+            gathered.want(turn.across @ J, np.array([rate]), weight * self.pitch_weight)
 
 
 def kept_side(turn: float, memory: dict[str, Array], word: str = "T6") -> float:
@@ -152,10 +164,34 @@ class Hold:
     name: str = "hold"
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        gathered.prefer(self.missing(now), self.weight * now.of_bones(self.bones))
+
+    def missing(self, now: Now) -> Array:
+        """Velocity [rad/s] that it would have of each driven joint, (n,)."""
         error = np.empty(len(now.v))
         tracking_error(now.skeleton.topology, now.q, self.q, error)
-        wanted = np.clip(self.gain * error[now.joints], -self.fastest, self.fastest)
-        gathered.prefer(wanted, self.weight * now.of_bones(self.bones))
+        return np.clip(self.gain * error[now.joints], -self.fastest, self.fastest)
+
+
+@dataclass
+class Rest:
+    """A pose to float in, q (n_q,): wanted the more, the nearer the chest lies face up or down.
+
+    On the way over, arms do whatever turns him, and legs are stretched, for bent ones sink. Once he lies, a pose that
+    water bears keeps him there; limbs that went on working would stand at the ends of their ranges, and nothing would
+    be left to keep him."""
+
+    q: Array
+    face_up: bool
+    far: float = 0.02  # weight on the way over
+    near: float = 2.0  # weight once he lies
+    stretched: float = 0.1  # weight of legs and spine, however far
+    name: str = "rest"
+
+    def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
+        share = lying(now, self.face_up)
+        least = self.far + (self.stretched - self.far) * now.of_bones(STRETCHED)
+        gathered.prefer(Hold(self.q).missing(now), least + (self.near - least) * share)
 
 
 @dataclass
