@@ -52,8 +52,8 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> tuple[Array, Array]:
         raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
     try:
         with path.open("rb") as file:
-            kind, near = path.suffix.lower()[1:], Beside(path, MOST_BYTES)
-            found = trimesh.load(file, file_type=kind, resolver=near, force="mesh", process=False)
+            near: Any = Beside(path, MOST_BYTES)
+            found = trimesh.load(file, file_type=path.suffix.lower()[1:], resolver=near, force="mesh", process=False)
     except InputError:
         raise
     except Exception as error:  # whatever a reader of strangers' files raises
