@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from vitruvian.control.behaviour.sound import laughter, synthesised
+from vitruvian.control.behaviour.sound import Call, laughter, synthesised
 from vitruvian.errors import InputError
 from vitruvian.exchange.sound_file import read_sound, write_sound
+from vitruvian.systems import torso_fit
 
 RATE = 16_000.0
 
@@ -83,3 +84,17 @@ def test_a_film_carries_its_sound(tmp_path):
         ).stderr
         assert "Video: h264" in said
         assert ("Audio: aac" in said) == wanted
+
+
+def test_a_missed_call_is_searched_for_from_a_plain_guess(monkeypatch):
+    """Lungs that answer to slow waves alone: from the call before, which is fast, there is no way to what is wanted."""
+    aim = np.full(40, 500.0)
+
+    def run(torso, curves, state, at, end, step):
+        return np.zeros(40) if curves[-1].period < 1.0 / 6.0 else aim
+
+    monkeypatch.setattr(torso_fit, "_run", run)
+    monkeypatch.setattr(torso_fit, "copy_state", lambda state: state)
+    last = np.array([0.1, 0.0, 9.0, 0.1, 0.01, 0.0, 9.0])
+    found = torso_fit._fit_call([None, None], [], None, 0, 40, 5e-3, Call(0.2, 0.4, 0.3), aim, 0.0, last)
+    assert found[6] < 6.0

@@ -28,6 +28,7 @@ VOICED = 0.75  # closure of the glottis
 LEAD = 1.2  # [s] before the sound begins, to breathe in
 DEPTH = 0.10  # activation of the diaphragm for that
 ROUNDS = 4  # of least squares
+MISSED = 0.3  # error of a call, of the wanted pressure, above which it is searched for anew from a plain guess
 NUDGE = 0.05  # of SCALE, for finite differences
 THREADS = 2  # each with a trunk of its own
 LOW = np.array([0.0, -0.1, 2.5, 0.0, 0.0, -0.1, 2.5])
@@ -170,7 +171,7 @@ def _fit_call(
     torsos: list[TorsoSystem], curves: list[Curve], state: TorsoState, at: int, end: int, step: float, call: Call,
     aim: Array, lead: float, last: Array | None,
 ) -> Array:  # fmt: skip
-    """last: what the call before has, from which it starts."""
+    """last: what the call before has, from which it starts; calls can be too unlike for that."""
     rate = 1.0 / max(call.end - call.start, 0.12)
     scale = max(float(np.sqrt(np.mean(aim**2))), 1.0)
     low, high = LOW / SCALE, HIGH / SCALE
@@ -192,10 +193,17 @@ def _fit_call(
         found = [shares[n % len(torsos)][n // len(torsos)] for n in range(len(points))]
         return np.stack([(f - found[0]) / h for f, h in zip(found[1:], nudge)], axis=1)
 
-    first = np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate]) if last is None else last
-    start = np.clip(first, LOW + 1e-6, HIGH - 1e-6) / SCALE
-    result = least_squares(miss, start, jacobian, bounds=(low, high), max_nfev=ROUNDS)
-    return np.asarray(np.clip(result.x * SCALE, LOW, HIGH))
+    def search(first: Array) -> tuple[float, Array]:
+        start = np.clip(first, LOW + 1e-6, HIGH - 1e-6) / SCALE
+        result = least_squares(miss, start, jacobian, bounds=(low, high), max_nfev=ROUNDS)
+        error = float(np.sqrt(2.0 * result.cost / len(aim)))
+        return error, np.asarray(np.clip(result.x * SCALE, LOW, HIGH))
+
+    plain = np.array([min(0.6, aim.max() / 4000.0), 0.0, rate, 0.1, 0.01, 0.0, rate])
+    error, found = search(plain if last is None else last)
+    if last is not None and error > MISSED:
+        error, found = min((error, found), search(plain), key=lambda one: one[0])
+    return found
 
 
 def _run(torso: TorsoSystem, curves: list[Curve], state: TorsoState, at: int, end: int, step: float) -> Array:
