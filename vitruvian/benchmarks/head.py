@@ -6,7 +6,9 @@ Lee's neck ran at a tenth of real time with steps of 1 ms (2008, 4.1); his expli
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from vitruvian.anatomy.face import make_face
 from vitruvian.benchmarks.suite import Timing, interleaved, timing
 from vitruvian.control.face import FaceDriver, expression
 from vitruvian.control.head import HeadControl, HeadStatics, shipped
+from vitruvian.control.head.training import FITTED, NETWORKS, Samples, fit, fit_torques, solve_samples
 from vitruvian.couple import BodyStepper
 from vitruvian.scenes import find
 from vitruvian.systems.head import HeadSystem
@@ -85,6 +88,31 @@ def head_decision() -> Timing:
     )
     figures = {"samples_a_second": 1.0 / found["solved"]}
     return Timing(found["networks"], {"solved anew": found["solved"]}, "264 muscles", figures)
+
+
+@timing
+def training() -> Timing:
+    """`vitruvian train neck` with 20,000 poses and 300 epochs on one core, scaled up from 200 poses and 8 epochs."""
+    make, hidden = NETWORKS["neck"]
+    body = make()
+    muscles = tuple(body.muscles.names[i] for i in HeadStatics(body).muscles)
+    solve_samples(make, 100, processes=1)  # compile
+    begin = perf_counter()
+    solved = solve_samples(make, 200, processes=1)
+    poses = (perf_counter() - begin) / 200
+    many = Samples(*(np.tile(getattr(solved, f.name), (20, 1)) for f in fields(solved)))
+    begin = perf_counter()
+    networks = fit(many, muscles, hidden=hidden, epochs=8)
+    row = (perf_counter() - begin) / (8 * len(many.x))
+    took = []
+    for iterations in (5, 25):
+        begin = perf_counter()
+        fit_torques(networks, solved, body, iterations=iterations)
+        took.append((perf_counter() - begin) / len(solved.x))
+    torque = took[0] + 245 * max(took[1] - took[0], 0.0) / 20
+    kept = len(solved.x) / 200
+    figures = {"seconds_solving": 20000 * poses, "seconds_fitting": 20000 * kept * 300 * row + FITTED * torque}
+    return Timing(sum(figures.values()), {}, f"264 muscles; {1 / poses:.0f} poses a second", figures)
 
 
 @timing

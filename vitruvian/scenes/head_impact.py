@@ -1,6 +1,6 @@
 """A ball strikes the forehead of three heads with tone c = 0, 0.2 and 0.4: the stiffer neck gives way less.
 
-After the blow the head is asked to stop where it is, and half a second later to come back (Lee 2008, figure 4.5).
+The head is asked to stay upright throughout; Lee asks it to stop where it is first (2008, 4.4.2 and figure 4.5).
 
     vitruvian run head-impact --view
 """

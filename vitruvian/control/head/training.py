@@ -14,6 +14,7 @@ R: torques of the muscles at full activation, τ: what the pose needs, a_p: what
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -111,6 +112,7 @@ def fit(
 ) -> HeadNetworks:
     """Networks fitted to the samples but for the last HELD_OUT of them."""
     try:
+        from sklearn.exceptions import ConvergenceWarning
         from sklearn.neural_network import MLPRegressor
     except ImportError:
         raise InputError('training needs scikit-learn: pip install "vitruvian[train]"') from None
@@ -123,7 +125,8 @@ def fit(
         )  # fmt: skip
         for rate, more in ((3e-3, epochs // 2), (1e-3, epochs // 4), (2e-4, epochs // 4)):
             learner.set_params(learning_rate_init=rate, max_iter=more, warm_start=True)
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is given
                 learner.fit(x[:n], y[:n])
         return Network(tuple(learner.coefs_), tuple(learner.intercepts_))
 
