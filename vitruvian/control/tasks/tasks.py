@@ -186,12 +186,13 @@ class Rest:
     far: float = 0.02  # weight on the way over
     near: float = 2.0  # weight once he lies
     stretched: float = 0.1  # weight of legs and spine, however far
+    gain: float = 2.0  # [1/s]
     name: str = "rest"
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         share = lying(now, self.face_up)
         least = self.far + (self.stretched - self.far) * now.of_bones(STRETCHED)
-        gathered.prefer(Hold(self.q).missing(now), least + (self.near - least) * share)
+        gathered.prefer(Hold(self.q, gain=self.gain).missing(now), least + (self.near - least) * share)
 
 
 @dataclass
