@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vitruvian.control.behaviour.file import load_behaviour
+from vitruvian.control.behaviour import load_behaviour
 from vitruvian.control.behaviour.sound import laughter, synthesised
 from vitruvian.control.face import expressions
-from vitruvian.control.mind.rules import load_character
+from vitruvian.control.mind import load_character
 from vitruvian.control.search.policy import Policy
 from vitruvian.exchange import gltf_character, read_trial
 from vitruvian.exchange.bound_mesh import read_mesh

@@ -9,6 +9,7 @@ from vitruvian.water import (
     RigidBodies,
     RigidBody,
     Tank,
+    divergence,
     fill,
     open_boundary,
     project,
@@ -17,7 +18,6 @@ from vitruvian.water import (
     step,
 )
 from vitruvian.water.boundary import Pieces, face_masses
-from vitruvian.water.pressure import divergence
 
 DISC = 8.0 / 3.0  # added mass of a thin disc over rho a^3
 
