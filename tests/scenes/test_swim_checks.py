@@ -229,7 +229,7 @@ def test_a_run_that_ends_before_the_switch_fails():
 
 
 def test_a_switch_in_the_water_leaves_wanted_lengths_smooth_and_one_that_jumps_is_seen(monkeypatch):
-    quick = {"water": "still", "triangles": 1000, "at": 0.03}
+    quick = {"water": "still", "triangles": 1000, "at": 0.03, "rate": 0.7}
     world = scenes.find("swim-switch").build(settings("swim-switch", **quick))
 
     def seen():
