@@ -120,7 +120,7 @@ def test_every_lane_tells_what_its_stroke_costs():
         thrust = np.zeros((len(made.time), len(BODY_PARTS)))
         thrust[:, BODY_PARTS.index("trunk")], thrust[:, BODY_PARTS.index("hands")] = -drag, drag
         made.signals[f"thrust_{lane}"] = thrust
-    m = checked("swim-compare", made).metrics
+    m = checked("swim-compare", made, rate=rate).metrics
     assert [m[f"power_w_{lane}"] for lane in CHANGES] == pytest.approx([80.0 + n for n in range(len(CHANGES))])
     assert [m[f"froude_{lane}"] for lane in CHANGES] == pytest.approx([v / (v + u)] * len(CHANGES), rel=5e-3)
     assert m["power_w"] == pytest.approx(80.0)
@@ -229,7 +229,7 @@ def test_a_run_that_ends_before_the_switch_fails():
 
 
 def test_a_switch_in_the_water_leaves_wanted_lengths_smooth_and_one_that_jumps_is_seen(monkeypatch):
-    quick = {"water": "still", "triangles": 1000, "at": 0.03}
+    quick = {"water": "still", "triangles": 1000, "at": 0.03, "rate": 0.7}
     world = scenes.find("swim-switch").build(settings("swim-switch", **quick))
 
     def seen():
