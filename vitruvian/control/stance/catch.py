@@ -21,13 +21,12 @@ from scipy.spatial import ConvexHull
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
 from vitruvian.control.stance.control import Sensed, Swing, Wish
-from vitruvian.control.stance.plans import NEAR, on_feet
+from vitruvian.control.stance.plans import NEAR, SIDE, on_feet
 from vitruvian.control.stance.soles import FEET, soles, soles_of
 from vitruvian.couple import BodyState
 
 Array = np.ndarray
 FRONT = 0.7  # least share of a side's normal that points ahead (-y)
-SIDE = {"Fo_l": 1.0, "Fo_r": -1.0}  # +x is the body's left
 
 
 @dataclass(frozen=True)

@@ -27,18 +27,21 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_banded
+from scipy.optimize import nnls
+from scipy.signal import butter, filtfilt
 
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
-from vitruvian.control.stance.control import Sensed, Swing, Wish
-from vitruvian.control.stance.plans import CARRIES, NEAR
+from vitruvian.control.stance.control import Instant, Sensed, Swing, Wish
+from vitruvian.control.stance.plans import CARRIES, NEAR, SIDE
 from vitruvian.control.stance.soles import FEET, soles, soles_of
 from vitruvian.couple import BodyState
-from vitruvian.skeleton import centre_of_mass
+from vitruvian.skeleton import bone_poses, centre_of_mass
 
 Array = np.ndarray
 STEP = 8e-3  # [s] over which the motion is differenced
 RATE = 240.0  # [1/s] at which the motion is looked at for its stances
+SPARSE, SMOOTH = 4, 6.0  # every which instant the spin is taken at, [Hz] of its low-pass filter
 SHIFT = 0.1  # [s] in which a foot takes over the load, or gives it away
 
 
@@ -60,8 +63,11 @@ class Walk:
     seconds: float
     height: float = 0.007  # of a sole in the motion [m] below which its foot stands
     reach: tuple[float, float] = (0.3, 0.25)  # most that a foot is placed aside and ahead of its place in the motion
+    wider: float = 0.0  # of each foot's place aside [m]
     apart: float = 0.06  # least distance of the feet's middles aside [m]
-    early: float = 0.06  # [s] before its time at which a foot that touches may stand
+    early: float = 0.12  # [s] before its time at which a foot that touches stands
+    waits: float = 0.02  # [s] after its time within which a foot that does not touch stops the clock
+    answer: float = 4.0  # [1/s] at which the capture point is led back while the soles allow it
     gain: float = 1.0  # of placing the feet; 0: where the motion has them
     spin_weight: float = 0.1
     centre_weight: float = 2.0  # of the centre of mass, beside a posture's 1
@@ -72,7 +78,10 @@ class Walk:
     heel: float = 0.06  # of the centre of pressure behind the middle of the sole when the foot comes down [m]
     toe: float = 0.09  # and before it when it leaves
     stances: dict[str, list[Stance]] = field(init=False, default_factory=dict)
+    spins: float = 1.0
+    heels: bool = True
     centres: Array = field(init=False)  # of mass [m], RATE a second, (n, 3)
+    turns: Array = field(init=False)  # what the changing spin adds to their acceleration [m/s²], (n, 2)
 
     def __post_init__(self) -> None:
         feet = soles_of(self.body)
@@ -85,6 +94,7 @@ class Walk:
             found = []
             for first, end in zip(edges[::2], edges[1::2]):
                 place = np.median(mine[first:end, :, :2].mean(axis=1), axis=0)
+                place[0] += SIDE[foot] * self.wider
                 found.append(Stance(float(times[first]), float(times[end - 1]), place))
             self.stances[foot] = found
         object.__setattr__(self, "centres", self._carried(times))
@@ -95,12 +105,24 @@ class Walk:
         out = np.array([centre_of_mass(s, self.motion.sample(float(t))[0]) for t in times])
         rise = np.gradient(np.gradient(out[:, 2], h), h)
         stiff = (float(np.linalg.norm(s.gravity)) + rise) / out[:, 2]
-        bands, right = np.zeros((3, len(times))), -stiff[:, None] * self._pressure(times)
+        object.__setattr__(self, "turns", self.spins * self._turned(times, out[:, 2]))
+        bands, right = np.zeros((3, len(times))), self.turns - stiff[:, None] * self._pressure(times)
         bands[0, 2:] = bands[2, :-2] = 1.0 / h**2
         bands[1] = -2.0 / h**2 - stiff
         bands[1, [0, -1]], right[[0, -1]] = 1.0, out[[0, -1], :2]
         out[:, :2] = solve_banded((1, 1), bands, right)
         return out
+
+    def _turned(self, times: Array, height: Array) -> Array:
+        """(-L'_y, L'_x) / (m z) [m/s²], (n, 2): what the motion's changing spin adds to c''."""
+        s, few = self.body.skeleton, times[::SPARSE]
+        spin = np.empty((len(few), 3))
+        for k, t in enumerate(few):
+            q, v, _ = self.motion.sample(float(t))
+            spin[k] = Instant.of(self.body, q, v).spin @ v
+        rate = np.gradient(filtfilt(*butter(2, SMOOTH / (0.5 * RATE / SPARSE)), spin, axis=0), few, axis=0)
+        full = np.column_stack([np.interp(times, few, rate[:, k]) for k in (0, 1)])
+        return np.column_stack([-full[:, 1], full[:, 0]]) / (s.mass * height[:, None])
 
     def _pressure(self, times: Array) -> Array:
         """Centre of pressure [m] (n, 2): under each foot from heel to toe, from foot to foot while both stand."""
@@ -124,39 +146,44 @@ class Walk:
         k = int(np.clip(np.floor(at), 0, len(self.centres) - 2))
         return np.asarray(self.centres[k] + (at - k) * (self.centres[k + 1] - self.centres[k])) - (0.0, 0.0, self.low)
 
+    def first_velocity(self, q: Array, v: Array) -> Array:
+        """v (n_v,) with the pelvis' changed so that the capture point is where it is led at time 0: the captured one
+        is up to 8 cm beside that, which no foot could catch."""
+        now = Instant.of(self.body, q, v)
+        shift = np.mean(self._off(now.points, 0.0), axis=0)
+        led = (self._centre(STEP) - self._centre(0.0)) / STEP
+        omega = np.sqrt(float(np.linalg.norm(self.body.skeleton.gravity)) / now.centre[2])
+        change = (led - now.centre_rate)[:2] - omega * (now.centre - self._centre(0.0))[:2] + omega * shift
+        out, turn = v.copy(), bone_poses(self.body.skeleton, q)[0, :3, :3]
+        out[3:6] += turn.T @ np.array([*change, 0.0])
+        return out
+
+    def _off(self, points: Array, time: float) -> list[Array]:
+        """How far soles that stand in the motion are from their places there [m], (2,) each."""
+        feet = soles_of(self.body)
+        stances = {foot: self._stance(foot, time)[0] for foot in FEET}
+        return [points[feet.foot[f], :2].mean(axis=0) - now.place for f, now in stances.items() if now] or [np.zeros(2)]
+
     def wish(self, state: BodyState, sensed: Sensed, time: float, memory: dict[str, float]) -> Wish:
         feet = soles_of(self.body)
+        pace = self._clock(sensed, time, memory)
+        time = time + memory["ahead"]
         shift = np.array([memory.get("shift x", 0.0), memory.get("shift y", 0.0), 0.0])
-        samples = [self.motion.sample(time + x) for x in (-STEP, 0.0, STEP)]
-        centres = np.array([self._centre(time + x) for x in (-STEP, 0.0, STEP)]) + shift
+        times = [time + pace * x for x in (-STEP, 0.0, STEP)]
+        samples = [self.motion.sample(t) for t in times]
+        centres = np.array([self._centre(t) for t in times]) + shift
         points = np.array([soles(self.body, q) for q, _, _ in samples]) + shift
         centre, centre_v, centre_a = _differenced(centres)
         standing, carrying = np.zeros(feet.n, dtype=bool), np.zeros(feet.n, dtype=bool)
-        led = np.zeros(feet.n, dtype=bool)
+        led, rolling = np.zeros(feet.n, dtype=bool), np.zeros(feet.n, dtype=bool)
         for foot in FEET:
-            mine, key = feet.foot[foot], f"{foot} stands"
+            mine = feet.foot[foot]
             now, soon = self._stance(foot, time)
-            gap = sensed.gap[mine].min()
-            stood = memory.get(key, 0.0) > 0.0
-            if now is not None:
-                stands = gap < (CARRIES if stood else NEAR)
-            else:
-                stands = not stood and soon is not None and soon.down - time < self.early and gap < NEAR
-                stands = stands or (stood and memory.get(f"{foot} early", 0.0) > time)
-            if stands and not stood:
-                stance = now if now is not None else soon
-                assert stance is not None
-                middle = sensed.points[mine, :2].mean(axis=0)
-                if time > 0.0:
-                    memory["shift x"], memory["shift y"] = (float(x) for x in middle - stance.place)
-                memory[f"{foot} early"] = stance.down
-            memory[key] = 1.0 if stands else 0.0
-            if stands:
+            if memory[f"{foot} stands"] > 0.0:
                 memory.pop(f"{foot} lifts", None)
-                front = points[1, mine, 2] < self.height + CARRIES
-                standing[mine] = front if now is not None else True
+                standing[mine] = points[1, mine, 2] < self.height + CARRIES
                 if now is not None and time - now.down > self.rolls * (now.up - now.down):
-                    standing &= ~mine | feet.front
+                    rolling |= mine & ~feet.front
             elif now is not None or soon is not None:
                 led |= mine
                 aim = now if now is not None else soon
@@ -171,24 +198,63 @@ class Walk:
                     memory |= {f"{foot} lifts": time, f"{foot} off x": float(off[0]), f"{foot} off y": float(off[1])}
                 lifts = memory[f"{foot} lifts"]
                 stood_off = np.array([memory[f"{foot} off x"], memory[f"{foot} off y"]])
-                for k, x in enumerate((-STEP, 0.0, STEP)):
-                    w = float(np.clip((time + x - began) / max(aim.down - began, 1e-6), 0.0, 1.0))
+                for k, t in enumerate(times):
+                    w = float(np.clip((t - began) / max(aim.down - began, 1e-6), 0.0, 1.0))
                     points[k, mine, :2] += _eased(w / self.there) * beside
-                    since = (time + x - lifts) / max(aim.down - lifts, 1e-6)
+                    since = (t - lifts) / max(aim.down - lifts, 1e-6)
                     points[k, mine, :2] += (1.0 - _eased(since / self.there)) * stood_off
                     points[k, mine, 2] += self.lift * (1.0 - (2.0 * w - 1.0) ** 4)
                     if now is not None:  # late: down
                         points[k, mine, 2] = np.minimum(points[k, mine, 2], 0.0)
         place, rate, bend = _differenced(points)
+        turn = self.turns[int(np.clip(round(time * RATE), 0, len(self.turns) - 1))]
+        wanted = self._answer(sensed, centre, centre_v, centre_a, turn)
+        front = standing & ~rolling
+        if not self.heels or (front.any() and wanted[1] < sensed.points[front, 1].max()):
+            standing = front
         carrying = standing & (sensed.gap < CARRIES)
+        if self.answer > 0.0 and carrying.any():
+            pressure, fall = _inside(sensed.points[carrying, :2], wanted), self._fall(centre_a)
+            centre[:2], centre_v[:2] = sensed.centre[:2], sensed.velocity[:2]
+            centre_a[:2] = fall / sensed.centre[2] * (sensed.centre[:2] - pressure) + turn
         q, v, a = samples[1]
         q = q.copy()
         q[:2] += shift[:2]
         swing = Swing(led, place, rate, bend) if led.any() else None
         return Wish(
-            q, v, a, self.weight, carrying, standing, centre, centre_v, centre_a, spin_weight=self.spin_weight,
-            swing=swing, centre_weight=np.full(3, self.centre_weight),
+            q, pace * v, pace * pace * a, self.weight, carrying, standing, centre, centre_v, centre_a,
+            spin_weight=self.spin_weight, swing=swing, centre_weight=np.full(3, self.centre_weight),
         )  # fmt: skip
+
+    def _clock(self, sensed: Sensed, time: float, memory: dict[str, float]) -> float:
+        """Set the motion's clock, `ahead` [s] of the time, by what touches; returns how fast it goes.
+
+        A foot that comes down before its time sets the clock to when it should have, and one that is late stops it."""
+        feet, pace = soles_of(self.body), 1.0
+        since = time - memory.get("decided", time)
+        memory["decided"] = time
+        if "ahead" not in memory:
+            x, y = np.mean(self._off(sensed.points, time), axis=0)
+            memory |= {"ahead": 0.0, "shift x": float(x), "shift y": float(y)}
+        if memory.get("pace", 1.0) < 1.0:
+            memory["ahead"] -= (1.0 - memory["pace"]) * since
+        for foot in FEET:
+            mine, key, at = feet.foot[foot], f"{foot} stands", time + memory["ahead"]
+            now, soon = self._stance(foot, at)
+            gap = float(sensed.gap[mine].min())
+            stood = memory.get(key, 0.0) > 0.0
+            if now is None and not stood and soon is not None and soon.down - at < self.early and gap < NEAR:
+                memory["ahead"] += soon.down - at + 1e-6
+                now = soon
+            stands = now is not None and gap < (CARRIES if stood else NEAR)
+            if now is not None and stands and not stood and since > 0.0:
+                middle = sensed.points[mine, :2].mean(axis=0)
+                memory["shift x"], memory["shift y"] = (float(x) for x in middle - now.place)
+            if now is not None and not stands and at - now.down < self.waits:
+                pace = 0.0
+            memory[key] = 1.0 if stands else 0.0
+        memory["pace"] = pace
+        return pace
 
     def _stance(self, foot: str, time: float) -> tuple[Stance | None, Stance | None]:
         """The foot's stance in the motion at `time`, and the next one."""
@@ -200,6 +266,16 @@ class Walk:
         """When the foot last left the ground in the motion [s]."""
         return max((x.up for x in self.stances[foot] if x.up < time), default=0.0)
 
+    def _fall(self, centre_a: Array) -> float:
+        return max(1.0, float(np.linalg.norm(self.body.skeleton.gravity)) + float(centre_a[2]))
+
+    def _answer(self, sensed: Sensed, centre: Array, velocity: Array, bend: Array, turn: Array) -> Array:
+        """Centre of pressure [m] (2,) that leads the capture point back."""
+        omega = np.sqrt(self._fall(bend) / max(0.3, float(sensed.centre[2])))
+        led = centre[:2] - (bend[:2] - turn) * centre[2] / self._fall(bend)
+        error = (sensed.centre - centre + (sensed.velocity - velocity) / omega)[:2]
+        return np.asarray(led + (1.0 + self.answer / omega) * error)
+
     def _beside(
         self, foot: str, sensed: Sensed, centre: Array, velocity: Array, left: float, shift: Array, aim: Stance
     ) -> Array:
@@ -210,10 +286,17 @@ class Walk:
         out = np.clip(self.gain * error * np.exp(omega * left), -np.array(self.reach), self.reach)
         other = soles_of(self.body).foot[FEET[1 - FEET.index(foot)]]
         stands = float(sensed.points[other, 0].mean())
-        side = 1.0 if foot.endswith("_l") else -1.0  # +x is the body's left
+        side = SIDE[foot]
         away = side * (aim.place[0] + shift[0] + out[0] - stands)
         out[0] += side * max(0.0, self.apart - away)
         return np.asarray(out)
+
+
+def _inside(points: Array, wanted: Array) -> Array:
+    """The point of the convex hull of points (n, 2) that is nearest to `wanted` (2,)."""
+    much = 1e3  # of the shares' sum being 1
+    share, _ = nnls(np.vstack([(points - wanted).T, np.full(len(points), much)]), np.array([0.0, 0.0, much]))
+    return np.asarray(share @ points / share.sum())
 
 
 def _eased(u: float) -> float:
