@@ -42,6 +42,7 @@ Array = np.ndarray
 STEP = 8e-3  # [s] over which the motion is differenced
 RATE = 240.0  # [1/s] at which the motion is looked at for its stances
 SPARSE, SMOOTH = 4, 6.0  # every which instant the spin is taken at, [Hz] of its low-pass filter
+BRIEF = 0.2  # [s] that a foot stands at least
 SHIFT = 0.1  # [s] in which a foot takes over the load, or gives it away
 
 
@@ -78,6 +79,7 @@ class Walk:
     heel: float = 0.06  # of the centre of pressure behind the middle of the sole when the foot comes down [m]
     toe: float = 0.09  # and before it when it leaves
     stances: dict[str, list[Stance]] = field(init=False, default_factory=dict)
+    bears: float = 0.004  # gap of a ball [m] up to which it is counted on
     spins: float = 1.0
     heels: bool = True
     centres: Array = field(init=False)  # of mass [m], RATE a second, (n, 3)
@@ -93,6 +95,8 @@ class Walk:
             edges = np.flatnonzero(np.diff(np.r_[False, on, False].astype(int)))
             found = []
             for first, end in zip(edges[::2], edges[1::2]):
+                if end - first < BRIEF * RATE and first > 0 and end < len(times):
+                    continue  # toes that brush the ground in mid-swing
                 place = np.median(mine[first:end, :, :2].mean(axis=1), axis=0)
                 place[0] += SIDE[foot] * self.wider
                 found.append(Stance(float(times[first]), float(times[end - 1]), place))
@@ -212,7 +216,7 @@ class Walk:
         front = standing & ~rolling
         if not self.heels or (front.any() and wanted[1] < sensed.points[front, 1].max()):
             standing = front
-        carrying = standing & (sensed.gap < CARRIES)
+        carrying = standing & (sensed.gap < self.bears)
         if self.answer > 0.0 and carrying.any():
             pressure, fall = _inside(sensed.points[carrying, :2], wanted), self._fall(centre_a)
             centre[:2], centre_v[:2] = sensed.centre[:2], sensed.velocity[:2]
