@@ -23,8 +23,8 @@ from vitruvian.control.dual import newton
 from vitruvian.skeleton.cholesky import cholesky, solve_cholesky, solve_lower
 
 Array = np.ndarray
-MOST = 40  # Newton steps
-SOFTER = (1e4, 1e3, 100.0, 10.0, 1.0)  # times S
+WARM, MOST = 15, 60  # Newton steps from a former multiplier, and from a softer motion's
+SOFTER = tuple(10.0 ** (0.5 * k) for k in range(8, -1, -1))  # times S; by whole tens a fifth of hard ones did not end
 TOLERANCE = 1e-6  # of the largest torque wanted
 
 
@@ -55,7 +55,7 @@ def solve_shares(columns: Columns, torque: Array, soft: Array, start: Array) -> 
     y, x, none = start.copy(), np.empty(len(columns.inverse)), np.zeros(len(torque))
     goal = TOLERANCE * max(1.0, float(np.abs(torque).max(initial=0.0)))
     given = (columns.start, columns.row, columns.value, columns.inverse, columns.upper, torque, none)
-    total, converged = newton(*given, soft, y, x, MOST, goal)
+    total, converged = newton(*given, soft, y, x, WARM, goal)
     if not converged:  # begin anew with a motion that yields readily, and make it stiffer by and by
         y[:] = 0.0
         for factor in SOFTER:
