@@ -1,6 +1,6 @@
 """Muscles and ground in one problem: linear algebra against dense formulas, optimality against another solver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from vitruvian.anatomy import Body, human
 from vitruvian.control import HANGING, pose
 from vitruvian.control.stance import Catch, Follow, Jump, Sensed, StanceControl, Walk, posture_weights, soles, soles_of
+from vitruvian.control.stance.control import Instant
 from vitruvian.control.stance.soles import FEET
 from vitruvian.control.stance.solve import Columns, compromise, condense, softness, solve_shares
 from vitruvian.couple import BodyStepper
@@ -165,8 +166,8 @@ class Striding:
 def test_a_walker_is_led_as_its_feet_can_carry_it(standing):
     body, q = standing
     walk = Walk(body, Striding(body, q), posture_weights(body), 2.0)
-    h, c = 1.0 / 240.0, walk.centres
-    bend = (c[2:, :2] - 2.0 * c[1:-1, :2] + c[:-2, :2]) / h**2
+    h, c = 1.0 / 240.0, walk.gait.centres
+    bend = (c[2:, :2] - 2.0 * c[1:-1, :2] + c[:-2, :2]) / h**2 - walk.gait.turns[1:-1]
     pressure = c[1:-1, :2] - bend * (c[1:-1, 2] / 9.81)[:, None]
     points = np.array([soles(body, walk.motion.sample(t * h)[0])[:, :2] for t in range(len(c))])
     middle = np.median(points.mean(axis=1), axis=0)
@@ -205,6 +206,52 @@ class OneStep:
         return (self.up if 0.5 < time < 1.0 else self.down).copy(), zero, zero.copy()
 
 
+def stepping(standing):
+    """A walker whose right foot is led down, 0.02 s before its time; what it feels, and its memory."""
+    body, q = standing
+    lifted = q.copy()
+    lifted[body.skeleton.q_slice("Tfp_r")] = np.radians(60.0)
+    walk = Walk(body, OneStep(body, q, lifted), posture_weights(body), 2.0)
+    sensed = Sensed(centre_of_mass(body.skeleton, q), np.zeros(3), np.zeros(16), soles(body, q), np.zeros((16, 3)))
+    memory = {"ahead": 0.0, "shift x": 0.0, "shift y": 0.0, "Fo_l stands": 1.0}
+    return walk, body.at_rest(q), sensed, memory, 0.98
+
+
+def test_a_foot_that_comes_down_early_sets_the_clock_on(standing):
+    walk, state, sensed, memory, time = stepping(standing)
+    wish = walk.wish(state, sensed, time, memory)
+    down = walk.gait.stances["Fo_r"][-1].down
+    assert memory["ahead"] == pytest.approx(down - time, abs=1e-5)
+    assert memory["ahead"] > 0.01
+    assert wish.planted.all()
+    assert memory["Fo_r stands"] == 1.0
+    off = walk.gait.off(sensed.points, down + 1e-5)  # the motion's world goes with the foot that came down
+    assert memory["shift x"] != 0.0
+    assert np.abs(off).max() < 0.05
+
+
+def test_a_walker_asks_no_more_of_the_ground_than_its_soles_can_give(standing):
+    walk, state, sensed, memory, _ = stepping(standing)
+    pushed = replace(sensed, velocity=np.array([0.0, -2.0, 0.0]))  # its capture point is 0.6 m ahead
+    wish = walk.wish(state, pushed, 1.5, memory)
+    z = sensed.centre[2]
+    rest = wish.centre_a[:2] - walk.gait.turn(1.5 + memory["ahead"])
+    pressure = sensed.centre[:2] - rest * z / (9.81 + wish.centre_a[2])
+    assert sensed.points[:, 1].min() - 1e-3 < pressure[1] < sensed.points[:, 1].min() + 0.01  # at the toes
+    assert wish.centre[1] == pushed.centre[1]
+    assert wish.centre_v[1] == pushed.velocity[1]
+
+
+def test_a_walker_begins_with_the_capture_point_where_it_is_led(standing):
+    walk, state, _, _, _ = stepping(standing)
+    v = walk.first_velocity(state.q, state.v)
+    now = Instant.of(walk.body, state.q, v)
+    led, omega = walk.gait.centre(0.0), np.sqrt(9.81 / now.centre[2])
+    rate = (walk.gait.centre(0.008) - led) / 0.008
+    off = now.centre - led + (now.centre_rate - rate) / omega
+    assert np.abs(off[:2] - walk.gait.off(now.points, 0.0)).max() < 1e-4
+
+
 def test_a_foot_is_led_from_where_it_stood(standing):
     """Not from where the motion has it: on such a way it met the other foot."""
     body, q = standing
@@ -215,7 +262,7 @@ def test_a_foot_is_led_from_where_it_stood(standing):
     points = soles(body, q) + np.where(mine[:, None], (0.08, 0.05, 0.0), 0.0)  # it stood elsewhere
     gap = np.where(mine, 0.03, 0.0)
     sensed = Sensed(centre_of_mass(body.skeleton, q), np.zeros(3), gap, points, np.zeros_like(points))
-    memory = {"Fo_l stands": 1.0}
+    memory = {"Fo_l stands": 1.0, "ahead": 0.0, "shift x": 0.0, "shift y": 0.0}
     first = walk.wish(state, sensed, 0.52, memory).swing
     assert (first.led == mine).all()
     assert first.place[mine, :2].mean(axis=0) == pytest.approx(points[mine, :2].mean(axis=0), abs=0.005)

@@ -57,7 +57,7 @@ class Cycle:
 
 
 def build(parameters: Mapping[str, Any]) -> World:
-    body = human()
+    body = human(feet="universal")  # soles that stay flat while the shank leans aside
     motion = Cycle(trial_motion(read_trial("walk"), body, closed=True), parameters["start"])
     q, v, _ = motion.sample(0.0)
     q[2] -= soles(body, q)[:, 2].min() + 0.001
@@ -71,6 +71,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         ),
     ]
     plan = Walk(body, motion, posture_weights(body, spine=SPINE), SECONDS)
+    v = plan.first_velocity(q, v)
     system = BodySystem(
         body,
         q,

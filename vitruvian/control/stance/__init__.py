@@ -3,6 +3,7 @@
 `control`   from a plan's wish to activations; `solve` muscles and ground together; `soles` what stands
 `plans`     stand, follow a motion on both feet, jump
 `catch`     stand, and step where standing is not enough
+`gait`      the steps of a motion that walks, and the way of the centre of mass that they carry
 `walk`      follow a motion that walks, and place the feet where they catch the body
 """
 

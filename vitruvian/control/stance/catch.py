@@ -21,8 +21,8 @@ from scipy.spatial import ConvexHull
 from vitruvian.anatomy import Body
 from vitruvian.control.motion import Motion
 from vitruvian.control.stance.control import Sensed, Swing, Wish
-from vitruvian.control.stance.plans import NEAR, SIDE, on_feet
-from vitruvian.control.stance.soles import FEET, soles, soles_of
+from vitruvian.control.stance.plans import NEAR, on_feet
+from vitruvian.control.stance.soles import FEET, SIDE, soles, soles_of
 from vitruvian.couple import BodyState
 
 Array = np.ndarray

@@ -16,7 +16,6 @@ from vitruvian.skeleton import centre_of_mass
 
 Array = np.ndarray
 LEGS = ("Fe", "Tfp", "Fo")
-SIDE = {"Fo_l": 1.0, "Fo_r": -1.0}  # +x is the body's left
 NEAR = 0.005  # gap under a sole [m] at which its foot is taken to stand
 CARRIES = 0.012  # gap [m] up to which a ball of a foot that stands is counted on
 

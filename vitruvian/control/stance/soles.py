@@ -12,6 +12,7 @@ from vitruvian.skeleton import bone_poses
 
 Array = np.ndarray
 FEET = ("Fo_l", "Fo_r")
+SIDE = {"Fo_l": 1.0, "Fo_r": -1.0}  # +x is the body's left
 
 
 class Soles:
