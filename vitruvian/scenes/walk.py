@@ -35,7 +35,7 @@ CAMERAS = (
     Camera("side", (5.4, -0.9, 1.2), (0.0, -0.9, 0.9)),
     Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
 )
-SECONDS = 8.0  # that the plan looks ahead
+SECONDS = 30.0  # that the plan looks ahead
 SPINE = 17.0  # joints of trunk in a row: a bend that they share costs as much as one of a single joint
 FALLEN = 0.8  # of the first height of the centre of mass
 
