@@ -1,7 +1,8 @@
 """Torso timings: a step of the whole breathing trunk, beside the thesis' explicit step of the same model.
 
 DiLorenzo 2009 steps points by explicit Euler at 1 ms. The same forces stepped so are timed here for the same simulated
-time; on our trunk they diverge at 1 and at 0.1 ms, and the figures tell after how long. Steps of 0.03 ms hold (for 0.03 s at least).
+time; on our trunk they diverge at 1 and at 0.1 ms, and the figures tell after how long. Steps of
+0.03 ms hold (for 0.03 s at least).
 """
 
 from __future__ import annotations
