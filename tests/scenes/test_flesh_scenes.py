@@ -1,12 +1,14 @@
 """The flesh scenes run and pass their own checks, shortened."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numba import njit
 from scipy.spatial import cKDTree
 
 from vitruvian.mesh import volume
-from vitruvian.scenes import find
+from vitruvian.scenes import find, poke
 from vitruvian.systems.tissue import block_skin
 from vitruvian.world import Recording, run_world, scene_parameters
 
@@ -83,6 +85,22 @@ def test_poke_reaches_the_spine_and_moves_it(tmp_path):
     assert report.metrics["strongest_push_n"] > 1.0
     assert report.metrics["moved_l3_mm"] > 0.01
     assert np.abs(recording.signals["moved_l3"][0]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("newtons", "millimetres", "moves"), [(90.0, 1.5, True), (90.0, 0.6, False), (12.0, 0.3, True), (12.0, 0.1, False)]
+)
+def test_poke_asks_a_soft_belly_for_less(newtons, millimetres, moves):
+    """A belly that breathes gives way to the rod: the spine has to move by as much a newton, not by as much."""
+    push = np.zeros((3, 3))
+    push[1, 1] = newtons
+    signals = {"push": push, "bone_force": push, "volume": np.ones(3), "spine": 0.3 * push[:, 1]}
+    signals |= {f"moved_{bone}": 1e-3 * millimetres * np.array([0.0, 1.0, -1.5]) for bone in ("l3", "t6", "head")}
+    recording = SimpleNamespace(signals=signals, time=np.array([0.0, 0.8, 1.6]))
+    found = poke.check(recording, {"depth": 0.03, "two_way": True}).checks
+    assert found["the push moves the spine (0.01 mm a newton)"] == moves
+    alone = poke.check(recording, {"depth": 0.0, "two_way": True}).checks
+    assert not any("spine" in name for name in alone)
 
 
 def test_the_fall_of_jiggle_is_twice_integrated_from_its_acceleration():

@@ -16,7 +16,9 @@ def laugh(
     sound: Annotated[Path, typer.Argument(metavar="SOUND", help="WAV, FLAC, OGG or MP3 of someone who laughs.")],
     out: Annotated[Path | None, typer.Argument(metavar="OUT.mp4", help="Film to write; SOUND.mp4 without it.")] = None,
     intensity: Annotated[float, typer.Option(help="Pressure of the loudest call in kPa.")] = 1.0,
-    breath: Annotated[float, typer.Option(help="Activation of the diaphragm in the breath before.")] = 0.1,
+    breath: Annotated[
+        float, typer.Option(help="Activation of the diaphragm in the breath before; 0: as the bout will need.")
+    ] = 0.0,
     size: Annotated[str, typer.Option(metavar="WxH", help="Width and height in pixels.")] = "960x540",
     camera: Annotated[str, typer.Option(help="front, side, half or person.")] = "half",
     behaviour: Annotated[Path | None, typer.Option(help="Write the behaviour found to this .toml file too.")] = None,

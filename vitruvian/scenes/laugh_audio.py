@@ -54,8 +54,9 @@ def heard(file: str, calls: int) -> Laughter:
 
 
 @lru_cache(maxsize=4)
-def fitted(file: str, calls: int, steps: int, intensity: float, depth: float) -> Fit:
+def fitted(file: str, calls: int, steps: int, intensity: float, breath: float) -> Fit:
     """The muscles that laugh so."""
+    depth = breath if breath > 0.0 else None
     torso = TorsoSystem(trunk_of(), skin=False, drawn=False, layers=())
     return fit_laughter(torso, heard(file, calls), 1.0 / (RATE * steps), intensity=intensity, depth=depth)
 
@@ -88,7 +89,9 @@ scene = Scene(
         "file": Parameter("", "a sound file: WAV, FLAC, OGG, MP3; a laugh is synthesised without it"),
         "calls": Parameter(6, "calls of the synthesised laugh", low=3, high=20),
         "intensity": Parameter(1.0, "pressure of the loudest call, in kPa", low=0.1, high=4.0),
-        "breath": Parameter(0.1, "activation of the diaphragm in the breath before", low=0.02, high=1.0),
+        "breath": Parameter(
+            0.0, "activation of the diaphragm in the breath before; 0: as the bout will need", low=0.0, high=1.0
+        ),
         "face": FACE,
         "skin": SKIN,
         "steps": Parameter(4, "steps per frame of 1/50 s (5 ms)", low=2, high=40),

@@ -29,6 +29,7 @@ from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal,
 
 HEIGHT, RADIUS, LENGTH = 1.26, 0.025, 0.3  # of the rod [m]
 TRUNK = TrunkSlice(wide=0.2, low=0.98, high=1.58, front=-0.3, back=0.24)  # the part that is simulated
+GIVES = 0.01  # [mm/N] at least, of the third lumbar vertebra: 0.014 measured, with a soft belly that breathes 0.029
 SPINE = ("L5", "L4", "L3", "L2", "L1")
 
 
@@ -125,12 +126,17 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     breath_metrics(report, recording)
     report.metrics["worst_difference_n"] = float(np.linalg.norm(moved - push, axis=1).max())
     report.checks["forces on bones add up to the push"] = report.metrics["worst_difference_n"] < 0.01 * strongest + 0.1
-    report.metrics["spine_share"] = float(recording.signals["spine"].max() / max(strongest, 1e-9))
     for bone in ("l3", "t6", "head"):
         report.metrics[f"moved_{bone}_mm"] = 1e3 * float(np.abs(recording.signals[f"moved_{bone}"]).max())
-    if parameters["two_way"] and recording.time[-1] >= 0.8:
-        report.checks["the push moves the spine (0.5 mm)"] = report.metrics["moved_l3_mm"] > 0.5
-    report.checks["the spine feels it"] = report.metrics["spine_share"] > 0.05
+    if parameters["depth"] > 0.0:
+        report.metrics["spine_share"] = float(recording.signals["spine"].max() / max(strongest, 1e-9))
+        report.checks["the spine feels it"] = report.metrics["spine_share"] > 0.05
+    if parameters["depth"] > 0.0 and parameters["two_way"] and recording.time[-1] >= 0.8:
+        then = int(np.abs(push[:, 1]).argmax())  # a belly that breathes is soft: the push is small, and so is this
+        report.metrics["moved_l3_mm_a_newton"] = 1e3 * float(recording.signals["moved_l3"][then]) / strongest
+        report.checks[f"the push moves the spine ({GIVES:g} mm a newton)"] = (
+            report.metrics["moved_l3_mm_a_newton"] > GIVES
+        )
     report.checks["volume stays within 1 %"] = report.metrics["volume_change"] < 0.01
     return report
 

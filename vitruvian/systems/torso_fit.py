@@ -3,8 +3,9 @@
 Seven numbers a call: one wave for the abdomen (amplitude, start, frequency), whose timing the internal intercostals
 share (their amplitude), and one for the diaphragm (amplitude, start, frequency). They are found by least squares
 between simulated and wanted pressure, each call from where the one before has left the trunk; the runs of a
-finite-difference Jacobian are shared between two threads. A breath in goes before each bout; while voiced the glottis
-is a quarter open.
+finite-difference Jacobian are shared between two threads. While voiced the glottis is a quarter open. A breath in goes
+before each bout, the deeper the more air the bout will lose, and its muscles let go slowly during the bout, as they do
+in speech (Draper, Ladefoged and Whitteridge 1959): else full lungs press too hard for a first quiet call.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from vitruvian.world.state import copy_state
 
 Array = np.ndarray
 VOICED = 0.75  # closure of the glottis
+BETWEEN = 1.0  # of that between calls
 LEAD = 1.2  # [s] before the sound begins, to breathe in
-DEPTH = 0.10  # activation of the diaphragm for that
+DEPTH = 180.0  # activation of the diaphragm for that, for a m³ that the bout will lose: about two thirds goes in before
+SHALLOW, DEEP = 0.04, 0.3  # its limits
+BRAKE = 0.25  # of the breath's activation is left as a bout begins, none as it ends
 ROUNDS = 4  # of least squares
-MISSED = 0.3  # error of a call, of the wanted pressure, above which it is searched for anew from a plain guess
+MISSED = 0.2  # error of a call, of the wanted pressure, above which it is searched for anew from a plain guess
 NUDGE = 0.05  # of SCALE, for finite differences
 THREADS = 2  # each with a trunk of its own
 LOW = np.array([0.0, -0.1, 2.5, 0.0, 0.0, -0.1, 2.5])
@@ -61,22 +65,23 @@ def fit_laughter(
     step: float,
     *,
     intensity: float = 1.0,
-    depth: float = DEPTH,
+    depth: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """The behaviour whose lung pressure follows the sound's, in steps of `step` [s]; intensity: of a loud call, 1 for
-    1 kPa; depth: activation of the diaphragm in the breath before."""
+    1 kPa; depth: activation of the diaphragm in the breath before a bout, by default as the bout will need."""
     calls = sound.calls
     first = calls[0].start
     lead = LEAD - min(first, LEAD - 0.2)
     curves = _body(sound, lead)
     before = 0.0
     for bout in sound.bouts:
-        curves += _breath_in(before, bout[0].start + lead, depth)
         start, end = bout[0].start + lead, bout[-1].end + lead
-        span = end - start
-        keys = ((0.0, 0.0), (0.05, 1.0), (span + 0.1, 1.0), (span + 0.2, 0.0))
-        curves.append(Curve("closure", "keys", VOICED, start=start - 0.05, end=end + 0.15, keys=keys))
+        lost = _air_lost(sound, bout, intensity, torso.trunk.lungs.airway)
+        curves += _breath_in(
+            before, start, end, float(np.clip(DEPTH * lost, SHALLOW, DEEP)) if depth is None else depth
+        )
+        curves.append(_glottis(bout, lead))
         before = end + 0.15
     torsos = [torso, *(TorsoSystem(torso.trunk, skin=False, drawn=False, layers=()) for _ in range(THREADS - 1))]
     state = torso.start(np.random.default_rng(0))
@@ -114,16 +119,31 @@ def _wanted(sound: Laughter, at: int, until: int, step: float, lead: float, inte
     return sound.pressure(step * np.arange(at + 1, until + 1) - lead, intensity)
 
 
-def _breath_in(since: float, until: float, depth: float) -> list[Curve]:
+def _air_lost(sound: Laughter, bout: tuple[Call, ...], intensity: float, airway: float) -> float:
+    """What the wanted pressure blows out through the glottis in a bout [m³]: ∫ g sqrt(P / k) dt."""
+    time = np.arange(bout[0].start, bout[-1].end, 2e-3)
+    flow = (1.0 - VOICED) * np.sqrt(sound.pressure(time, intensity) / airway)
+    return float(2e-3 * flow.sum())
+
+
+def _breath_in(since: float, until: float, stop: float, depth: float) -> list[Curve]:
+    """Before a bout from `until` to `stop` [s], not before `since`."""
     span = max(0.2, min(1.0, until - since))
     start = until - span
-    keys = ((0.0, 0.0), (0.75 * span, 1.0), (0.85 * span, 1.0), (span + 0.1, 0.0))
-    return [
-        Curve("diaphragm", "keys", depth, start=start, end=until + 0.1, keys=keys, smooth=True),
-        Curve(
-            "external intercostals", "keys", min(1.0, 4.0 * depth), start=start, end=until + 0.1, keys=keys, smooth=True
-        ),
-    ]
+    keys = ((0.0, 0.0), (0.75 * span, 1.0), (0.85 * span, 1.0), (span + 0.1, BRAKE), (stop - start, 0.0))
+    amplitudes = {"diaphragm": depth, "external intercostals": min(1.0, 4.0 * depth)}
+    return [Curve(g, "keys", a, start=start, end=stop, keys=keys, smooth=True) for g, a in amplitudes.items()]
+
+
+def _glottis(bout: tuple[Call, ...], lead: float) -> Curve:
+    """A quarter open while voiced, further open between calls (Citardi 1996)."""
+    start, end = bout[0].start - 0.05, bout[-1].end + 0.15
+    keys = [(0.0, 0.0), (0.05, BETWEEN)]
+    for call in bout:
+        at, span = call.start - start, call.end - call.start
+        keys += [(at + 0.25 * span, 1.0), (at + 0.75 * span, 1.0), (at + span, BETWEEN)]
+    keys.append((end - start, 0.0))
+    return Curve("closure", "keys", VOICED, start=start + lead, end=end + lead, keys=tuple(keys))
 
 
 def _body(sound: Laughter, lead: float) -> list[Curve]:
@@ -203,6 +223,8 @@ def _fit_call(
     error, found = search(plain if last is None else last)
     if last is not None and error > MISSED:
         error, found = min((error, found), search(plain), key=lambda one: one[0])
+    if error > MISSED:
+        error, found = min((error, found), search(found), key=lambda one: one[0])
     return found
 
 

@@ -8,12 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from vitruvian.anatomy.trunk import Trunk, breathing_human
-from vitruvian.breath import ATMOSPHERE
+from vitruvian.breath import ATMOSPHERE, vertices
+from vitruvian.breath.surface import volume
+from vitruvian.control import BreathDrive, Controls
 from vitruvian.control.behaviour import Behave, load_behaviour
+from vitruvian.skeleton import bone_poses
 from vitruvian.systems import Now, TorsoSystem
 from vitruvian.world import World
 
 Array = np.ndarray
+STEP, BURST = 5e-3, 2e-3  # [s] of calm breath and of bursts
 
 
 class Run(NamedTuple):
@@ -72,3 +76,33 @@ def play(name: str, seconds: float, step: float, books: bool = False, columns: i
 
 def _turns(torso: TorsoSystem, state: object, ribs: object) -> Array:
     return np.asarray(ribs.of(Now(torso, state)))  # type: ignore[attr-defined]
+
+
+class Inflated(NamedTuple):
+    """A relaxed trunk, air held in its lungs."""
+
+    litres: float  # more in the lungs
+    wall: float  # that the belly's wall has gone out by [l]
+    airway: float  # pressure [Pa]
+    chest: float  # across ribs and belly together: in the pleura beyond that at rest [Pa]
+    belly: float  # [Pa]
+
+
+def inflated(litres: float, seconds: float = 4.0) -> Inflated:
+    """`litres` of air more than at rest are blown in and held by the glottis, no muscle acts, for `seconds`."""
+    torso = system()
+    c, s, lungs = torso.trunk.cavities, torso.trunk.body.skeleton, torso.trunk.lungs
+    state = torso.start(np.random.default_rng(0))
+    before = vertices(c, state.breath.x, bone_poses(s, state.q))
+    state.breath.air[0] += 1e-3 * litres * ATMOSPHERE
+    shut = Controls(breath=BreathDrive(np.zeros(c.n_elements), 0.0))
+    for n in range(round(seconds / STEP)):
+        torso.step(state, shut, n * STEP, STEP)
+    b, after = state.breath, vertices(c, state.breath.x, bone_poses(s, state.q))
+    wall, out = np.unique(torso.trunk.shape.wall[1:-1]), before.copy()
+    out[wall] = after[wall]
+    recoil = lungs.transmural(b.volume) - lungs.transmural(lungs.rest_volume)
+    return Inflated(
+        1e3 * (b.volume - lungs.rest_volume), 1e3 * (volume(c.belly, out) - volume(c.belly, before)),
+        b.pressure, b.pressure - recoil, float(b.belly[0]),
+    )  # fmt: skip
