@@ -10,6 +10,8 @@ from vitruvian.anatomy.face.basis import unpacked
 from vitruvian.anatomy.face.clothes import above_hem, cut
 from vitruvian.anatomy.face.face import SHIPPED
 from vitruvian.anatomy.face.grids import mouth_corners, triangles
+from vitruvian.anatomy.face.jaw import carried, jaw_pose
+from vitruvian.anatomy.face.posing import skinned
 from vitruvian.control.face import FaceDriver, expression
 from vitruvian.errors import InputError
 from vitruvian.flesh import tissue_volume
@@ -133,6 +135,36 @@ def test_the_jaw_opens_the_mouth_and_lips_part(face):
     state = FaceDriver(face).settled({"AU26": 1.0})
     assert state.jaw == pytest.approx(np.radians(10.0))
     assert np.median(face.mouth.lips.gaps(face.nodes(state.q, state.jaw))) > 0.003
+
+
+def test_a_wide_open_jaw_keeps_the_tissues_volume(face):
+    """Places on the chord of their turn instead of on its arc would lose 1.3 % of it."""
+    assert face.tissue_volume(face.nodes(np.zeros(face.n_modes), np.radians(18.0))) == pytest.approx(
+        face.rest_volume, rel=0.005
+    )
+
+
+def test_teeth_and_skin_open_about_the_same_joint(face):
+    at = face.head.bones["Man"][0][::40]
+    pose = jaw_pose(np.radians(12.0))
+    moved = carried(at, np.ones(len(at)), np.radians(12.0))
+    assert moved == pytest.approx(at @ pose[:3, :3].T + pose[:3, 3], abs=1e-12)
+
+
+def test_hairs_ride_on_the_skin_and_skin_on_the_neck(face, smile):
+    """Against the sums written out."""
+    surface = face.skin(smile.q)
+    brows = face.riders["brows"]
+    a, b, c = (surface[brows.on[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    assert brows.at(surface) == pytest.approx(brows.mix @ surface + brows.height[:, None] * normal, abs=1e-12)
+    rng = np.random.default_rng(0)
+    points, weights, moves = rng.normal(size=(7, 3)), rng.random((7, 4)), rng.normal(size=(4, 3, 4))
+    weights[2, 1] = 0.0
+    blended = np.einsum("nk,kij->nij", weights, moves)
+    told = np.einsum("nij,nj->ni", blended[:, :, :3], points) + blended[:, :, 3]
+    assert skinned(points, weights, moves) == pytest.approx(told, abs=1e-12)
 
 
 def test_lids_shut_over_the_eyes(face):

@@ -9,6 +9,7 @@ from vitruvian.view.camera import pinhole
 from vitruvian.view.drawing import Drawing, Model, Spheres, Triangles
 from vitruvian.view.raster import cover, project
 from vitruvian.view.raster.frame import FOUR, Setting, draw
+from vitruvian.view.raster.light import _bounced
 from vitruvian.view.raster.types import BAND, View
 from vitruvian.world import Frame, Mesh, Stage
 
@@ -137,6 +138,13 @@ def test_crease_where_two_walls_meet_is_darker_than_open_wall(demo):
 
     column = shot[:, SIZE[0] // 2].mean(axis=1)
     assert column[row(0.9)] < 0.97 * column[row(0.0)]
+
+
+def test_light_things_light_each_other_in_a_crease():
+    """What hides the sky from a white place sends light back to it, from a black one none; an open place stays open."""
+    assert _bounced(1.0, 0.9) == pytest.approx(1.0, abs=0.01)
+    assert _bounced(0.3, 0.0) == pytest.approx(0.3)
+    assert 0.6 < _bounced(0.3, 0.9) < 0.8
 
 
 def test_picture_has_the_same_bits_for_one_two_and_four_threads(demo):

@@ -34,6 +34,34 @@ def test_what_is_not_flushed_is_not_promised(tmp_path):
     assert np.array_equal(zarr.open_array(tmp_path / "a", mode="r")[:], np.arange(2000.0))
 
 
+def test_a_chunk_that_cannot_be_written_is_never_promised(tmp_path, monkeypatch):
+    """It is written while rows go on coming; what fails there must be told at every flush from then on."""
+    import vitruvian.world.series as module
+
+    series, real = Series(tmp_path / "a", (), "f8"), module.write_whole
+    series.extend(np.arange(1500.0))
+    series.flush()
+
+    def write(path, data, **options):
+        if path.parent.name == "c" and path.name == "1":
+            raise OSError("no space")
+        real(path, data, **options)
+
+    monkeypatch.setattr(module, "write_whole", write)
+    series.extend(np.arange(1500.0, 2500.0))  # fills the second chunk and begins the third
+    for _ in range(2):
+        with pytest.raises(OSError, match="no space"):
+            series.flush()
+    assert np.array_equal(zarr.open_array(tmp_path / "a", mode="r")[:], np.arange(1500.0))
+
+
+def test_a_row_can_be_read_while_its_chunk_is_being_written(tmp_path):
+    series = Series(tmp_path / "a", (1000, 3), "f8")
+    for i in range(3 * series._rows):
+        series.append(np.full((1000, 3), float(i)))
+        assert (series.row(max(0, i - series._rows)) == max(0, i - series._rows)).all()
+
+
 @pytest.mark.parametrize("length", [0, 1, 1023, 1024, 1025, 2048, 2500])
 def test_reopened_at_any_length_it_continues_to_the_same_files(tmp_path, length):
     whole = Series(tmp_path / "whole", (), "f8")

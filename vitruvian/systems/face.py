@@ -127,7 +127,7 @@ class FaceLayer:
 
     def frame(self, now: Now) -> Frame:
         own = self.state(now) or _at_rest(self.face)
-        skin = self.face.posed(own.q, own.jaw, own.lid_positions, self.poses(now))
+        skin = self.face.posed(own.q, own.jaw, own.lid_positions, self.poses(now)).astype(np.float32)  # as it is kept
         found = {
             self.prefix + n: SurfaceFrame(skin[used], values=self.face.complexion[used] if n == "skin" else None)
             for n, used in self.used.items()

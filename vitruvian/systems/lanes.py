@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from vitruvian.control import Controls
 from vitruvian.errors import InputError
@@ -150,7 +151,17 @@ class LanesSystem:
 
 def _moved(place: Array, points: Array) -> Array:
     """Points (n, 3) [m] of a lane in the pose (4, 4) in which it is shown."""
-    return np.asarray(points @ place[:3, :3].T + place[:3, 3])
+    return np.asarray(_carried(place, np.ascontiguousarray(points)))
+
+
+@njit(cache=True, nogil=True)
+def _carried(place, points):
+    out = np.empty_like(points)
+    for i in range(len(points)):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        for k in range(3):
+            out[i, k] = place[k, 0] * x + place[k, 1] * y + place[k, 2] * z + place[k, 3]
+    return out
 
 
 def _placed(place: Array, poses: Array) -> Array:

@@ -1,6 +1,8 @@
 """An array that grows along its first axis, kept as a Zarr 3 array on disk.
 
-Rows gather in memory; a full chunk is written at once, an unfinished one when flushed. Chunk files and `zarr.json` are
+Rows gather in memory; a full chunk is written by a thread of its own while the run goes on, an unfinished one when
+flushed, which first waits for the former. A chunk that could not be written keeps its array from ever being flushed
+again, so that no shape promises it. Chunk files and `zarr.json` are
 written here directly, as the Zarr 3 specification lays them down, for two reasons: an append costs microseconds instead
 of milliseconds, and a chunk is on disk before the shape says so. A file is replaced by renaming a finished one, so
 whenever the process dies, what the shape promises is there. Each chunk carries a checksum (zstd's own).
@@ -12,6 +14,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -96,8 +99,9 @@ class Series:
         """Put all rows on disk, then the shape."""
         if self._clean:
             return
+        self._settle()
         if self._filled:
-            self._write_chunk()
+            self._write(self._buffer)
         self.meta["shape"][0] = self.length
         self._write_meta()
         self._clean = True
@@ -117,25 +121,45 @@ class Series:
         self._buffer = np.zeros(shape, self.dtype)
         self._chunk = self._filled = 0
         self._clean = True  # nothing to flush
+        self._writing: Thread | None = None
+        self._failed: BaseException | None = None
 
     def _advance(self, count: int) -> None:
         self._filled += count
         self._clean = False
         if self._filled == self._rows:
-            self._write_chunk()
+            self._settle()
+            self._writing = Thread(target=self._write_aside, args=(self._chunk, self._buffer))
+            self._writing.start()
+            self._buffer = np.zeros_like(self._buffer)
             self._chunk += 1
             self._filled = 0
-            self._buffer[:] = 0
+
+    def _settle(self) -> None:
+        """Wait until the chunk that is being written is on disk."""
+        if self._writing is not None:
+            self._writing.join()
+            self._writing = None
+        if self._failed is not None:
+            raise self._failed
 
     def _chunk_file(self, index: int) -> Path:
         return self.path.joinpath("c", str(index), *("0" for _ in self._row_shape))
 
-    def _write_chunk(self) -> None:
-        file = self._chunk_file(self._chunk)
+    def _write_aside(self, index: int, rows: np.ndarray) -> None:
+        try:
+            self._write(rows, index)
+        except BaseException as error:
+            self._failed = error
+
+    def _write(self, rows: np.ndarray, index: int | None = None) -> None:
+        """Write a chunk, the present one without an index."""
+        file = self._chunk_file(self._chunk if index is None else index)
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, self._codec.encode(self._buffer))
+        write_whole(file, self._codec.encode(rows))
 
     def _read_chunk(self, index: int) -> np.ndarray:
+        self._settle()
         return read_chunk(self.path, "", layout_of(self.meta), index)
 
     def _write_meta(self) -> None:

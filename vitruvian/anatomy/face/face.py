@@ -27,6 +27,7 @@ from vitruvian.anatomy.face.head_mesh import HeadMesh, head_mesh
 from vitruvian.anatomy.face.jaw import carried, jaw_pose
 from vitruvian.anatomy.face.lids import Lids, Orbit, lids, orbits
 from vitruvian.anatomy.face.mouth import Mouth, met_lips, mouth_contact
+from vitruvian.anatomy.face.posing import skinned
 from vitruvian.anatomy.face.tissue import FaceTissue, face_tissue
 from vitruvian.anatomy.human import human
 from vitruvian.anatomy.skin_data import SkinShape
@@ -144,10 +145,13 @@ class Face:
     def posed(self, q: Array, jaw: float, shut: Array, poses: Mapping[str, Array]) -> Array:
         """The fine skin [m] on a neck; poses: of CHAIN in the world, (4, 4)."""
         upright = self.control_points(q, jaw, shut)
-        moves = np.array([(poses[name] @ np.linalg.inv(self.rest_poses[name]))[:3] for name in CHAIN])
-        blended = (self.neck @ moves.reshape(len(CHAIN), 12)).reshape(-1, 3, 4)
-        out = np.einsum("nij,nj->ni", blended[:, :, :3], upright) + blended[:, :, 3]
-        return self._folded(np.asarray(self.refine @ out), q)
+        moves = np.array([(poses[name] @ back)[:3] for name, back in self._back.items()])
+        return self._folded(np.asarray(self.refine @ skinned(upright, self.neck, moves)), q)
+
+    @cached_property
+    def _back(self) -> dict[str, Array]:
+        """From the world of the default pose into each of CHAIN."""
+        return {name: np.linalg.inv(self.rest_poses[name]) for name in CHAIN}
 
     def _folded(self, fine: Array, q: Array) -> Array:
         rest, modes = self._fold_modes

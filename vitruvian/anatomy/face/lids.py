@@ -8,6 +8,7 @@ the blink of the data package, which is shut at SHUT of its way; the lower lid r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,16 +42,21 @@ class Lids:
 
     def displaced(self, upper: float, lower: float) -> Array:
         """Displacement [m], shape (k, 3). upper: 0 open, 1 shut, down to WIDEST; lower: 0 to 1."""
-        angle = np.linalg.norm(self.turn, axis=1)
-        axis = self.turn / np.maximum(angle, 1e-12)[:, None]
+        angle, axial, across = self._turning
         c, s = np.cos(upper * angle)[:, None], np.sin(upper * angle)[:, None]
         d = self.direction
-        along = np.sum(axis * d, axis=1)[:, None]
-        turned = c * d + s * np.cross(axis, d) + (1.0 - c) * along * axis
+        turned = c * (d - axial) + s * across + axial
         at = (self.radius + upper * self.grow)[:, None] * turned + lower * self.raised
         far = np.linalg.norm(at, axis=1)
         at *= (np.maximum(far, self.least) / np.maximum(far, 1e-9))[:, None]
         return at - self.radius[:, None] * d
+
+    @cached_property
+    def _turning(self) -> tuple[Array, Array, Array]:
+        """Angle of the turn [rad] (k,), what of each direction lies along its axis, and axis × direction (k, 3)."""
+        angle, d = np.linalg.norm(self.turn, axis=1), self.direction
+        axis = self.turn / np.maximum(angle, 1e-12)[:, None]
+        return angle, np.sum(axis * d, axis=1)[:, None] * axis, np.cross(axis, d)
 
 
 def lids(head: HeadMesh) -> tuple[Lids, Lids]:

@@ -14,6 +14,7 @@ from scipy.spatial import cKDTree
 
 from vitruvian.anatomy.face.grids import triangles
 from vitruvian.anatomy.face.head_mesh import HeadMesh
+from vitruvian.anatomy.face.posing import ridden
 from vitruvian.mesh import join, vertex_normals
 from vitruvian.mesh.catmull_clark import catmull_clark
 from vitruvian.spatial import exp_so3
@@ -51,10 +52,7 @@ class Riders:
 
     def at(self, surface: Array) -> Array:
         """Where they are [m] when the surface's vertices are at `surface` [m]."""
-        a, b, c = (surface[self.on[:, i]] for i in range(3))
-        normal = np.cross(b - a, c - a)
-        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-12)[:, None]
-        return self.mix @ surface + self.height[:, None] * normal
+        return np.asarray(ridden(self.mix.indptr, self.mix.indices, self.mix.data, self.on, self.height, surface))
 
 
 def ride(points: Array, faces: Array, surface: Array, on: Array) -> Riders:
