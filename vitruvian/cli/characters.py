@@ -56,6 +56,9 @@ def character(
     return 0
 
 
+SOFT_STEP = 0.008  # [s] of the soft part of a policy's search; scenes take half of it
+
+
 def search(
     who: Annotated[str, typer.Argument(help="mascot, panda, baby, or a character's folder.", metavar="CHARACTER")],
     clip: Annotated[
@@ -89,6 +92,14 @@ def search(
         str | None, typer.Option(help="With --steady: another looping motion, whose arms it gets.", metavar="MOTION")
     ] = None,
     legs: Annotated[float, typer.Option(help="And how far all the rest goes over to it.", min=0.0, max=1.0)] = 0.0,
+    landing: Annotated[
+        float,
+        typer.Option(
+            help="With --steady: share of a step from which the swing foot's landing begins the next; 0: by the clock.",
+            min=0.0,
+            max=0.95,
+        ),
+    ] = 0.0,
     begin: Annotated[
         Path | None, typer.Option("--from", help="With --steady: a policy to begin from, or the name of one of ours.")
     ] = None,
@@ -129,7 +140,7 @@ def search(
     told = {"character": who, "clip": clip, **how, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
     if steady:
-        told |= {"mixed": mixed, "legs": legs} if mixed else {}
+        told |= {"landing": landing} | ({"mixed": mixed, "legs": legs} if mixed else {})
         soft = soft_rounds if soft_rounds is not None else rounds // 10 if soft_samples > 0 else 0
         return _steady(person, motion, told, begin, out, (rounds, soft, stage), seed, keep, where, json)
     kept = max(1, min(100, samples // 6))
@@ -192,8 +203,9 @@ def _steady(
         )  # fmt: skip
     if soft:
         actor = SoftActor(person, young=told["young"])  # type: ignore[assignment]
+        coarse = mixed_cycle(stand_in, motion, told, SOFT_STEP)
         found = learn(
-            actor, cycle, found, rounds=soft, population=10, step=0.03, stage=1, last=2, seed=seed,
+            actor, coarse, found, rounds=soft, step=0.05, stage=1, last=4, seed=seed,
             say=remark, keep=keep and keep / "soft.npz", **where,
         )  # fmt: skip
     with whole_file(out) as path:

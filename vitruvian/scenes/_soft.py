@@ -99,15 +99,18 @@ def upright(recording: Recording, lane: str = "") -> float:
     return float(recording.time[low[0]] if len(low) else recording.time[-1])
 
 
-def running_report(recording: Recording, cycle: float) -> Report:
-    """Strides (two steps each) until it fell or the end; slip, also that of soles that bear half of its weight."""
+def running_report(recording: Recording, cycle: float | None = None) -> Report:
+    """Strides (two steps each) until it fell or the end; slip, also that of soles that bear half of its weight.
+
+    cycle [s]: of an open loop; a policy's windows begin anew with each stride."""
     up = upright(recording)
     n = int(np.searchsorted(recording.time, up))
     way = recording.signals["centre"][min(n, len(recording.time) - 1), :2] - recording.signals["centre"][0, :2]
     slid, load = recording.signals["slip"], recording.signals["ground_force"][:, 2]
     slip = float(slid[min(n, len(slid) - 1)])
     bearing = (load[1:] > 0.5 * load[: n + 1].mean()) & (np.arange(1, len(load)) <= n)  # upright it bears its weight
-    count = up / cycle
+    again = np.diff(recording.signals["window"].ravel()[: n + 1]) < 0.0
+    count = up / cycle if cycle is not None else float(again.sum())
     return Report(
         metrics={
             "strides": float(np.floor(count + 1e-6)), "upright_s": up, "slip": slip,

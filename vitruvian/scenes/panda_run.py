@@ -21,7 +21,7 @@ def build(parameters: Parameters) -> World:
 
 
 def check(recording: Recording, parameters: Parameters) -> Report:
-    report = running_report(recording, CYCLE)
+    report = running_report(recording)
     if parameters["control"] != "off":
         report.checks["it does not fall"] = report.metrics["upright_s"] >= recording.time[-1] - 1e-9
         if recording.time[-1] >= 30.0 * CYCLE:

@@ -24,12 +24,14 @@ from vitruvian.control.search.reference import Reference
 from vitruvian.couple.rigid_stand_in import rigid_step
 from vitruvian.couple.soft_bones import bone_momentum, locate
 from vitruvian.errors import InputError
+from vitruvian.flesh.posed.ground import TOUCHING
 from vitruvian.skeleton import Skeleton, difference, integrate
 from vitruvian.skeleton.coordinates import move
 
 Array = np.ndarray
 LEAN, ROLL, HEIGHT, HEADING = slice(0, 4), slice(4, 8), slice(8, 10), slice(10, 12)  # of the errors
 ERRORS = 12
+WEIGHT = 9.81  # [N/kg]
 ARMS = ("upper_arm", "forearm", "hand")
 LIMBS = ("stance thigh", "swing thigh", "stance foot", "swing foot", "chest", "stance shank", "swing shank")
 ROWS = (  # limb, its axis (x across, y ahead, z up), errors that turn it
@@ -57,6 +59,7 @@ class Cycle(NamedTuple):
     chest: int  # its bone
     step: float  # [s]
     start: float  # where in the reference it begins [s]
+    landing: float  # share of a half from which the swing foot's landing begins the other half; 0: time alone does
 
     @property
     def seconds(self) -> float:
@@ -71,10 +74,12 @@ def cycle_of(
     *,
     mixed: Reference | None = None,
     legs: float = 0.0,
+    landing: float = 0.0,
 ) -> Cycle:
     """The symmetric part of a motion that loops, from where the left foot begins to be the lower one.
 
-    mixed: another such motion. Arms are taken from it, and `legs` (0 to 1) of the way to it goes all the rest."""
+    mixed: another such motion. Arms are taken from it, and `legs` (0 to 1) of the way to it goes all the rest.
+    landing: see `Cycle`."""
     half = max(4, round(0.5 * reference.seconds / step))
     n, h = 2 * half, 0.5 * reference.seconds / half
     q, start = _even_cycle(actor, reference, half)
@@ -103,6 +108,7 @@ def cycle_of(
         s.index("chest"),
         h,
         start,
+        landing,
     )
 
 
@@ -214,6 +220,8 @@ def astray(cycle, i, poses, centre):
 
 FELL = 12.0
 ASTRAY = 6.0  # [1/m]
+SLIDING = 12.0  # [s/m] of the speed of what slides under a character's weight
+LANDED = 0.25  # of a sole on the ground: the foot is down
 EFFORT = 0.3  # a radian of correction counts as that much distance
 
 
@@ -226,6 +234,23 @@ def next_target(topology, cycle, i, offsets, gains, table, error, out):
     respond(cycle, i, gains, error, table, turn)
     move(topology, cycle.targets[(i + 1) % len(cycle.targets)], turn, 1.0, out)
     return np.abs(turn).sum()
+
+
+@njit(cache=True)
+def next_row(cycle, i, feet, anchor):
+    """The row after i. Where landings count, a half ends as its swing foot comes down, and not before."""
+    n = len(cycle.targets)
+    half = n // 2
+    if cycle.landing > 0.0 and i % half >= cycle.landing * half:
+        swing, down = 1 if i < half else 0, 0.0
+        for k in range(len(feet.points)):
+            if feet.foot[k] == swing and anchor[feet.points[k], TOUCHING] > 0.0:
+                down += feet.share[k]
+        if down >= LANDED:
+            return half if i < half else 0
+        if i % half == half - 1:
+            return i
+    return (i + 1) % n
 
 
 @njit(cache=True)
@@ -245,6 +270,7 @@ def rigid_cycles(
     table,
     bones,
     soles,
+    feet,
     ground,
     q,
     v,
@@ -263,10 +289,9 @@ def rigid_cycles(
 
     forces [N] (m, 3): on the chest for a fifth of each `gap` of steps, one after the other; wind [N] (3,): all the
     time."""
-    momentum, inertia, error = np.zeros(6), np.zeros(10), np.zeros(ERRORS)
-    target, total, h = np.empty(len(q)), 0.0, cycle.step
+    momentum, inertia, error, slid = np.zeros(6), np.zeros(10), np.zeros(ERRORS), np.zeros(2)
+    target, total, h, i = np.empty(len(q)), 0.0, cycle.step, 0
     for t in range(steps):
-        i = t % len(cycle.targets)
         locate(bones, q, v)
         bone_momentum(bones, momentum, inertia)
         centre, speed = inertia[1:4] / inertia[0], momentum[3:6] / inertia[0]
@@ -280,6 +305,8 @@ def rigid_cycles(
         push[cycle.chest, :3] = np.cross(bones.poses[cycle.chest, :3, 3], f)
         push[cycle.chest, 3:] = f
         rate = cycle.rates[i]
-        if rigid_step(bones, soles, ground, q, v, anchor, target, rate, kp, kd, push, wrench, blocks, h) >= 0:
+        if rigid_step(bones, soles, ground, q, v, anchor, target, rate, kp, kd, push, wrench, blocks, slid, h) >= 0:
             return t, total / max(t, 1)
+        total += SLIDING * slid[0] / (inertia[0] * WEIGHT * h)
+        i = next_row(cycle, i, feet, anchor)
     return steps, total / steps

@@ -23,11 +23,14 @@ from vitruvian.control.search.cycle import (
     FELL,
     ROW_TABLE,
     ROWS,
+    SLIDING,
     TURNED,
+    WEIGHT,
     Cycle,
     astray,
     distance,
     errors,
+    next_row,
     next_target,
     rigid_cycles,
     shove,
@@ -42,7 +45,6 @@ from vitruvian.swarm import workers
 Array = np.ndarray
 WINDOWS = 5  # of half a cycle
 STAGES = ((3.0, 0.0), (6.0, 0.0), (12.0, 0.0), *((6.0, 20.0 * k) for k in range(1, 9)))  # [s], [N]
-PASSED = 0.4  # a stage is passed when so much of its seconds is judged, or less
 SHOVED = 3  # rollouts under shoves
 PADDED = Ground(stiffness=1e6, damping=2e4)  # for a rigid stand-in: what ground and soft soles are together, about
 OTHERS = ((1.0, 1.0), (2.0, 0.75), (5.0, 1.2))  # factors on ground and servos there, so that none is leant on
@@ -146,7 +148,7 @@ def stays_up(
     else:
         anchor = np.zeros((len(actor.soles.bone), 3))
         up, far = rigid_cycles(
-            cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.ground, q, v, anchor,
+            cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.feet, actor.ground, q, v, anchor,
             *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind,
         )  # fmt: skip
     return min(up * cycle.step, seconds), far
@@ -166,10 +168,10 @@ def _soft_cycles(
 ) -> tuple[int, float]:
     """As `rigid_cycles`, for the soft body."""
     body, skeleton = actor.body, actor.who.skeleton
-    state, error, total = body.start(q, v), np.zeros(ERRORS), 0.0
+    state, error, total, i = body.start(q, v), np.zeros(ERRORS), 0.0, 0
     share = body.flesh.mass / body.flesh.mass.sum()
     for t in range(steps):
-        i, poses = t % len(cycle.targets), bone_poses(skeleton, state.q)
+        poses = bone_poses(skeleton, state.q)
         errors(cycle, i, state.q, state.v, poses, share @ state.x, share @ state.u, error)
         far = distance(error)
         if not far < FELL:
@@ -183,6 +185,8 @@ def _soft_cycles(
             body.step(state, target, cycle.rates[i], cycle.step, implicit=True, push=push, tolerance=actor.tolerance)
         except Diverged:
             return t, total / max(t, 1)
+        total += SLIDING * body.room.total[6] / (actor.who.mass * WEIGHT * cycle.step)
+        i = next_row(cycle, i, actor.feet, state.anchor)
     return steps, total / steps
 
 
@@ -194,22 +198,25 @@ class _Judge:
     seconds: float
     force: float
 
-    def __call__(self, flat: Array) -> float:
+    def __call__(self, flat: Array) -> tuple[float, bool]:
         """Seconds short of the stage, and a little for distance and large numbers; shoves only when it stays up.
+        And whether it stayed up in all of it: then the stage is passed.
 
         A rigid stand-in is shoved with ground and servos of several strengths."""
         policy = self.policy.at(flat)
         up, far = stays_up(self.actor, self.cycle, policy, self.seconds)
-        cost = self.seconds - up + 0.3 * far
+        cost, held = self.seconds - up + 0.3 * far, up >= self.seconds - 1e-6
         if self.force > 0.0:
-            if up < self.seconds - 1e-6:
+            if not held:
                 cost += self.seconds
             else:
                 for k in range(SHOVED):
                     actor = self.actor if isinstance(self.actor, SoftActor) else self.actor.other(*OTHERS[k])
                     up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k))
                     cost += (self.seconds - up + 0.3 * far) / SHOVED
-        return float(cost + 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean())
+                    held = held and up >= self.seconds - 1e-6
+        cost += 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean()
+        return float(cost), held
 
 
 def learn(
@@ -240,32 +247,34 @@ def learn(
     if keep is not None and Path(keep).is_file():
         with np.load(keep) as table:
             values, stage = table["values"].tolist(), int(table["stage"])
-            best, least = table["best"], float(table["least"])
+            best, least, held = table["best"], float(table["least"]), bool(table["held"])
         for found in values[:rounds]:  # the same numbers are drawn again
             strategy.tell(strategy.ask(), found)
         judge = _Judge(actor, cycle, policy, *STAGES[stage])
     else:
         judge = _Judge(actor, cycle, policy, *STAGES[stage])
-        best, least = policy.flat, judge(policy.flat)
+        best, (least, held) = policy.flat, judge(policy.flat)
         say(f"begins at {least:.2f}")
     with workers(processes, scheduler) as crew:
         for n in range(len(values), rounds):
             tried = [np.asarray(g) for g in strategy.ask()]
-            found = spread_out(judge, tried, workers=crew)
+            judged = spread_out(judge, tried, workers=crew)
+            found = [cost for cost, _ in judged]
             strategy.tell(tried, found)
             values.append(found)
             k = int(np.argmin(found))
             if found[k] < least:
-                best, least = tried[k], float(found[k])
+                best, (least, held) = tried[k], judged[k]
             say(f"round {n + 1} of {rounds}, stage {stage}: {least:.2f}, median {np.median(found):.2f}")
-            if least < PASSED * judge.seconds and stage < last:
+            if held and stage < last:
                 stage += 1
                 judge = _Judge(actor, cycle, policy, *STAGES[stage])
                 both = [best, np.asarray(strategy.mean)]
                 worth = [judge(x) for x in both]
-                best, least = both[int(np.argmin(worth))], min(worth)
+                better = int(worth[1] < worth[0])
+                best, (least, held) = both[better], worth[better]
             if keep is not None:
                 draft = Path(keep).with_suffix(".draft.npz")
-                np.savez(draft, values=np.array(values), stage=stage, best=best, least=least)
+                np.savez(draft, values=np.array(values), stage=stage, best=best, least=least, held=held)
                 draft.replace(keep)
     return replace(policy.at(best), told={**policy.told, "stage": stage, "judged": round(least, 3)})
