@@ -203,7 +203,7 @@ def distance(error):
         return FELL
     return (
         2.0 * np.sqrt(error[0] ** 2 + error[4] ** 2 + error[10] ** 2)
-        + 2.0 * np.sqrt(error[2] ** 2 + error[6] ** 2)
+        + 4.0 * np.sqrt(error[2] ** 2 + error[6] ** 2)
         + 2.0 * abs(error[8])
     )
 
@@ -220,7 +220,6 @@ def astray(cycle, i, poses, centre):
 
 FELL = 12.0
 ASTRAY = 6.0  # [1/m]
-SLIDING = 12.0  # [s/m] of the speed of what slides under a character's weight
 LANDED = 0.25  # of a sole on the ground: the foot is down
 EFFORT = 0.3  # a radian of correction counts as that much distance
 
@@ -284,11 +283,12 @@ def rigid_cycles(
     forces,
     gap,
     wind,
+    sliding,
 ):
     """Step a rigid character through cycles, in place; returns how many steps it stayed up and the mean distance.
 
     forces [N] (m, 3): on the chest for a fifth of each `gap` of steps, one after the other; wind [N] (3,): all the
-    time."""
+    time; sliding [s/m]: what the speed of soles that slide under its weight counts."""
     momentum, inertia, error, slid = np.zeros(6), np.zeros(10), np.zeros(ERRORS), np.zeros(2)
     target, total, h, i = np.empty(len(q)), 0.0, cycle.step, 0
     for t in range(steps):
@@ -307,6 +307,6 @@ def rigid_cycles(
         rate = cycle.rates[i]
         if rigid_step(bones, soles, ground, q, v, anchor, target, rate, kp, kd, push, wrench, blocks, slid, h) >= 0:
             return t, total / max(t, 1)
-        total += SLIDING * slid[0] / (inertia[0] * WEIGHT * h)
+        total += sliding * slid[0] / (inertia[0] * WEIGHT * h)
         i = next_row(cycle, i, feet, anchor)
     return steps, total / steps

@@ -23,7 +23,6 @@ from vitruvian.control.search.cycle import (
     FELL,
     ROW_TABLE,
     ROWS,
-    SLIDING,
     TURNED,
     WEIGHT,
     Cycle,
@@ -44,7 +43,13 @@ from vitruvian.swarm import workers
 
 Array = np.ndarray
 WINDOWS = 5  # of half a cycle
-STAGES = ((3.0, 0.0), (6.0, 0.0), (12.0, 0.0), *((6.0, 20.0 * k) for k in range(1, 9)))  # [s], [N]
+SLIDING = 12.0  # [s/m] what the speed of soles that slide under a character's weight counts, in the end
+STAGES = (  # [s], [N] of shoves, `SLIDING`: first to stay up, then not to slide
+    (3.0, 0.0, 0.0),
+    (6.0, 0.0, 4.0),
+    (12.0, 0.0, SLIDING),
+    *((6.0, 20.0 * k, SLIDING) for k in range(1, 9)),
+)
 SHOVED = 3  # rollouts under shoves
 PADDED = Ground(stiffness=1e6, damping=2e4)  # for a rigid stand-in: what ground and soft soles are together, about
 OTHERS = ((1.0, 1.0), (2.0, 0.75), (5.0, 1.2))  # factors on ground and servos there, so that none is leant on
@@ -134,9 +139,14 @@ class Shoves:
 
 
 def stays_up(
-    actor: RigidActor | SoftActor, cycle: Cycle, policy: Policy, seconds: float, shoves: Shoves | None = None
+    actor: RigidActor | SoftActor,
+    cycle: Cycle,
+    policy: Policy,
+    seconds: float,
+    shoves: Shoves | None = None,
+    sliding: float = SLIDING,
 ) -> tuple[float, float]:
-    """How long it stays up [s] of `seconds`, and how far it is from the cycle on the way."""
+    """How long it stays up [s] of `seconds`, and how far it is from the cycle on the way, what slides included."""
     q, v, steps = cycle.targets[0].copy(), cycle.rates[0].copy(), int(np.ceil(seconds / cycle.step))
     forces, gap, wind = np.zeros((0, 3)), 1, np.zeros(3)
     if shoves is not None:
@@ -144,12 +154,12 @@ def stays_up(
         v[:6] += shoves.amiss()
     offsets = policy.whole(actor.who.skeleton)
     if isinstance(actor, SoftActor):
-        up, far = _soft_cycles(actor, cycle, offsets, policy.gains, q, v, steps, forces, gap, wind)
+        up, far = _soft_cycles(actor, cycle, offsets, policy.gains, q, v, steps, forces, gap, wind, sliding)
     else:
         anchor = np.zeros((len(actor.soles.bone), 3))
         up, far = rigid_cycles(
             cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.feet, actor.ground, q, v, anchor,
-            *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind,
+            *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind, sliding,
         )  # fmt: skip
     return min(up * cycle.step, seconds), far
 
@@ -165,6 +175,7 @@ def _soft_cycles(
     forces: Array,
     gap: int,
     wind: Array,
+    sliding: float,
 ) -> tuple[int, float]:
     """As `rigid_cycles`, for the soft body."""
     body, skeleton = actor.body, actor.who.skeleton
@@ -185,7 +196,7 @@ def _soft_cycles(
             body.step(state, target, cycle.rates[i], cycle.step, implicit=True, push=push, tolerance=actor.tolerance)
         except Diverged:
             return t, total / max(t, 1)
-        total += SLIDING * body.room.total[6] / (actor.who.mass * WEIGHT * cycle.step)
+        total += sliding * body.room.total[6] / (actor.who.mass * WEIGHT * cycle.step)
         i = next_row(cycle, i, actor.feet, state.anchor)
     return steps, total / steps
 
@@ -197,6 +208,7 @@ class _Judge:
     policy: Policy
     seconds: float
     force: float
+    sliding: float
 
     def __call__(self, flat: Array) -> tuple[float, bool]:
         """Seconds short of the stage, and a little for distance and large numbers; shoves only when it stays up.
@@ -204,7 +216,7 @@ class _Judge:
 
         A rigid stand-in is shoved with ground and servos of several strengths."""
         policy = self.policy.at(flat)
-        up, far = stays_up(self.actor, self.cycle, policy, self.seconds)
+        up, far = stays_up(self.actor, self.cycle, policy, self.seconds, sliding=self.sliding)
         cost, held = self.seconds - up + 0.3 * far, up >= self.seconds - 1e-6
         if self.force > 0.0:
             if not held:
@@ -212,7 +224,7 @@ class _Judge:
             else:
                 for k in range(SHOVED):
                     actor = self.actor if isinstance(self.actor, SoftActor) else self.actor.other(*OTHERS[k])
-                    up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k))
+                    up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k), self.sliding)
                     cost += (self.seconds - up + 0.3 * far) / SHOVED
                     held = held and up >= self.seconds - 1e-6
         cost += 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean()
