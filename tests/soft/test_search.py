@@ -260,22 +260,19 @@ def test_inverse_dynamics_holds_who_stands(actor):
 
 def test_a_landing_of_the_swing_foot_begins_the_other_half(actor, cycle):
     half = len(cycle.targets) // 2
-    c = cycle._replace(landing=0.5)
     none = np.zeros((len(actor.soles.bone), 3))
     left, right = (none.copy(), none.copy())
     for anchor, foot in ((left, 0), (right, 1)):
         anchor[actor.feet.points[actor.feet.foot == foot], 2] = 1.0
     early, late = int(0.3 * half), int(0.7 * half)
-    assert next_row(c, early, actor.feet, right) == early + 1  # it has only just left
-    assert next_row(c, late, actor.feet, right) == half
-    assert next_row(c, late, actor.feet, left) == late + 1  # that one bears
-    assert next_row(c, half + late, actor.feet, left) == 0
-    assert next_row(c, half - 1, actor.feet, none) == half - 1  # in the air it waits
-    assert next_row(cycle, half - 1, actor.feet, none) == half  # by the clock it does not
-    assert next_row(cycle, late, actor.feet, right) == late + 1
+    assert next_row(cycle, early, actor.feet, right) == early + 1  # it has only just left
+    assert next_row(cycle, late, actor.feet, right) == half
+    assert next_row(cycle, late, actor.feet, left) == late + 1  # that one bears
+    assert next_row(cycle, half + late, actor.feet, left) == 0
+    assert next_row(cycle, half - 1, actor.feet, none) == half - 1  # in the air it waits
     one = right.copy()
     one[actor.feet.points[actor.feet.foot == 1][1:], 2] = 0.0
-    assert next_row(c, late, actor.feet, one) == late + 1  # a toe alone is no landing
+    assert next_row(cycle, late, actor.feet, one) == late + 1  # a toe alone is no landing
 
 
 def test_both_actors_feel_the_same_feet(actor):

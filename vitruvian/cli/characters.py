@@ -92,14 +92,6 @@ def search(
         str | None, typer.Option(help="With --steady: another looping motion, whose arms it gets.", metavar="MOTION")
     ] = None,
     legs: Annotated[float, typer.Option(help="And how far all the rest goes over to it.", min=0.0, max=1.0)] = 0.0,
-    landing: Annotated[
-        float,
-        typer.Option(
-            help="With --steady: share of a step from which the swing foot's landing begins the next; 0: by the clock.",
-            min=0.0,
-            max=0.95,
-        ),
-    ] = 0.0,
     begin: Annotated[
         Path | None, typer.Option("--from", help="With --steady: a policy to begin from, or the name of one of ours.")
     ] = None,
@@ -140,7 +132,7 @@ def search(
     told = {"character": who, "clip": clip, **how, "young": young or person.young}
     where = {"processes": processes, "scheduler": scheduler}
     if steady:
-        told |= {"landing": landing} | ({"mixed": mixed, "legs": legs} if mixed else {})
+        told |= {"mixed": mixed, "legs": legs} if mixed else {}
         soft = soft_rounds if soft_rounds is not None else rounds // 10 if soft_samples > 0 else 0
         return _steady(person, motion, told, begin, out, (rounds, soft, stage), seed, keep, where, json)
     kept = max(1, min(100, samples // 6))

@@ -32,8 +32,7 @@ def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
 def mixed_cycle(actor: RigidActor, motion: Reference, told: Mapping[str, Any], step: float = 0.004) -> Cycle:
     """The cycle of a motion, in rows of `step` [s]; with arms, and a share of all the rest, of the clip `mixed` where
     there is one."""
-    landing = told.get("landing", 0.0)
     if not told.get("mixed"):
-        return cycle_of(actor, motion, step, landing=landing)
+        return cycle_of(actor, motion, step)
     other = ready(read_trial(told["mixed"]), actor.who, loop=True)
-    return cycle_of(actor, motion, step, mixed=other, legs=told["legs"], landing=landing)
+    return cycle_of(actor, motion, step, mixed=other, legs=told["legs"])

@@ -1,9 +1,9 @@
 """A cycle that is the same on both sides, and feedback that keeps a character in it.
 
-Half a cycle is one step: one leg bears (stance), the other is led to where it will (swing). In the second half sides
-are swapped and mirrored. At every instant the character is compared with the cycle: lean, its rate, velocity of the
-centre of mass, where that is over the bearing foot, each about the axis across (sagittal) and the axis ahead (lateral);
-height and its rate; heading and its rate. Targets of the servos are turned by
+Half a cycle is one step: one leg bears (stance), the other is led to where it will (swing), until it comes down. In
+the second half sides are swapped and mirrored. At every instant the character is compared with the cycle: lean, its
+rate, velocity of the centre of mass, where that is over the bearing foot, each about the axis across (sagittal) and the
+axis ahead (lateral); height and its rate; heading and its rate. Targets of the servos are turned by
 
     offset_of_the_window + K e
 
@@ -59,7 +59,6 @@ class Cycle(NamedTuple):
     chest: int  # its bone
     step: float  # [s]
     start: float  # where in the reference it begins [s]
-    landing: float  # share of a half from which the swing foot's landing begins the other half; 0: time alone does
 
     @property
     def seconds(self) -> float:
@@ -74,12 +73,10 @@ def cycle_of(
     *,
     mixed: Reference | None = None,
     legs: float = 0.0,
-    landing: float = 0.0,
 ) -> Cycle:
     """The symmetric part of a motion that loops, from where the left foot begins to be the lower one.
 
-    mixed: another such motion. Arms are taken from it, and `legs` (0 to 1) of the way to it goes all the rest.
-    landing: see `Cycle`."""
+    mixed: another such motion. Arms are taken from it, and `legs` (0 to 1) of the way to it goes all the rest."""
     half = max(4, round(0.5 * reference.seconds / step))
     n, h = 2 * half, 0.5 * reference.seconds / half
     q, start = _even_cycle(actor, reference, half)
@@ -108,7 +105,6 @@ def cycle_of(
         s.index("chest"),
         h,
         start,
-        landing,
     )
 
 
@@ -220,6 +216,7 @@ def astray(cycle, i, poses, centre):
 
 FELL = 12.0
 ASTRAY = 6.0  # [1/m]
+SWUNG = 0.5  # of a half: before that a foot that is down has not left yet
 LANDED = 0.25  # of a sole on the ground: the foot is down
 EFFORT = 0.3  # a radian of correction counts as that much distance
 
@@ -237,10 +234,10 @@ def next_target(topology, cycle, i, offsets, gains, table, error, out):
 
 @njit(cache=True)
 def next_row(cycle, i, feet, anchor):
-    """The row after i. Where landings count, a half ends as its swing foot comes down, and not before."""
+    """The row after i: a half ends as its swing foot comes down, and not before."""
     n = len(cycle.targets)
     half = n // 2
-    if cycle.landing > 0.0 and i % half >= cycle.landing * half:
+    if i % half >= SWUNG * half:
         swing, down = 1 if i < half else 0, 0.0
         for k in range(len(feet.points)):
             if feet.foot[k] == swing and anchor[feet.points[k], TOUCHING] > 0.0:
