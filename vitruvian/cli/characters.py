@@ -57,6 +57,7 @@ def character(
 
 
 SOFT_STEP = 0.008  # [s] of the soft part of a policy's search; scenes take half of it
+TRIAL = 30.0  # [s] for which a policy that was found is tried
 
 
 def search(
@@ -202,9 +203,9 @@ def _steady(
         )  # fmt: skip
     with whole_file(out) as path:
         found.write(path)
-    up, _ = stays_up(actor, cycle, found, 30.0 * cycle.seconds)
+    up, _ = stays_up(actor, cycle, found, TRIAL)
     if json:
-        print_json({"file": str(out), "strides": up / cycle.seconds, "judged": found.told["judged"]})
+        print_json({"file": str(out), "upright_s": up, "judged": found.told["judged"]})
     else:
-        print(f"up for {up / cycle.seconds:.1f} of 30 strides: {out}")
+        print(f"up for {up:.1f} of {TRIAL:.0f} s: {out}")
     return 0

@@ -69,6 +69,8 @@ class Policy:
                 f"a policy has {COUNT} gains and {len(TURNED)} offsets a window, "
                 f"not {self.gains.shape} and {self.offsets.shape}"
             )
+        if not np.isfinite(self.flat).all():
+            raise InputError("a policy's numbers must be finite")
 
     @property
     def flat(self) -> Array:
