@@ -22,6 +22,7 @@ from vitruvian.measured.retarget import ready
 MOTIONS = {  # who, which clip, from when, how long [s], and how it is put on the character
     "mascot's run": ("mascot", "run", 0.3, 0.8, {"loop": True}),
     "panda's kick": ("panda", "kick", 0.0, 1.2, {"slower": 0.8}),
+    "mascot's leap with a kick": ("mascot", "spinkick", 0.0, 1.0, {"slower": 0.8}),
     "baby's roll": ("baby", "roll", 0.5, 1.2, {"rolling": True, "tuck": 1.2, "even": True}),
 }
 WAYS = {  # inverse dynamics, half range of the time factor

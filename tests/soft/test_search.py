@@ -10,13 +10,14 @@ import pytest
 
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.control.search import Reference
-from vitruvian.control.search.actors import RigidActor
-from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, next_target
+from vitruvian.control.search.actors import RigidActor, SoftActor
+from vitruvian.control.search.cycle import COUNT, ERRORS, ROW_TABLE, astray, cycle_of, errors, next_row, next_target
 from vitruvian.control.search.inverse import aimed, contact_wrenches, torques
 from vitruvian.control.search.mirror import mirrored
 from vitruvian.control.search.playing import Running
 from vitruvian.control.search.policy import WINDOWS, Policy, first_policy, learn
 from vitruvian.control.search.samples import Control, Trying, search
+from vitruvian.couple.rigid_stand_in import rigid_step
 from vitruvian.errors import InputError
 from vitruvian.exchange import read_trial
 from vitruvian.measured.retarget import _skin, ready, retargeted
@@ -255,3 +256,49 @@ def test_inverse_dynamics_holds_who_stands(actor):
     offsets = aimed(actor, still, 0.2, 0.1)
     assert offsets.shape == (2, len(found))
     assert 0.01 < np.abs(offsets[:, 6:]).max() < 0.3
+
+
+def test_a_landing_of_the_swing_foot_begins_the_other_half(actor, cycle):
+    half = len(cycle.targets) // 2
+    none = np.zeros((len(actor.soles.bone), 3))
+    left, right = (none.copy(), none.copy())
+    for anchor, foot in ((left, 0), (right, 1)):
+        anchor[actor.feet.points[actor.feet.foot == foot], 2] = 1.0
+    early, late = int(0.3 * half), int(0.7 * half)
+    assert next_row(cycle, early, actor.feet, right) == early + 1  # it has only just left
+    assert next_row(cycle, late, actor.feet, right) == half
+    assert next_row(cycle, late, actor.feet, left) == late + 1  # that one bears
+    assert next_row(cycle, half + late, actor.feet, left) == 0
+    assert next_row(cycle, half - 1, actor.feet, none) == half - 1  # in the air it waits
+    one = right.copy()
+    one[actor.feet.points[actor.feet.foot == 1][1:], 2] = 0.0
+    assert next_row(cycle, late, actor.feet, one) == late + 1  # a toe alone is no landing
+
+
+def test_both_actors_feel_the_same_feet(actor):
+    soft, who = SoftActor(actor.who).feet, actor.who
+    for foot in (0, 1):
+        assert actor.feet.share[actor.feet.foot == foot].sum() == pytest.approx(1.0)
+        own = soft.points[soft.foot == foot]
+        assert soft.share[soft.foot == foot].sum() == pytest.approx(1.0)
+        assert (np.sign(who.vertices[own, 0]) == (1.0 if foot == 0 else -1.0)).all()  # +x is the left side
+        assert who.vertices[own, 2].max() < 0.01
+
+
+def test_a_rollout_counts_what_slides(actor):
+    who, q = actor.who, actor.who.standing_q
+    found = []
+    for speed in (0.0, 3.0):
+        state, v, slid = q.copy(), np.zeros(who.skeleton.n_v), np.zeros(2)
+        v[3] = speed
+        anchor, still = np.zeros((len(actor.soles.bone), 3)), np.zeros((len(who.bones), 6))
+        total = np.zeros(2)
+        for _ in range(25):
+            rigid_step(
+                actor.bones, actor.soles, actor.ground, state, v, anchor, q, 0.0 * v, *actor.gains, still,
+                *actor.room, slid, 0.004,
+            )  # fmt: skip
+            total += slid
+        found.append(total[0] / total[1])
+    assert found[0] < 1e-4
+    assert found[1] > 0.001

@@ -46,11 +46,9 @@ def test_a_policy_acts_at_every_step():
     assert found.observe().signals["centre"][2] > 0.5
 
 
-@pytest.mark.parametrize(
-    ("scene", "control"), [("michelin-run", "found"), ("michelin-run", "jog"), ("panda-run", "jog")]
-)
-def test_runners_bend_their_arms(scene, control):
-    world = run(scene, 0.2, control=control)
+@pytest.mark.parametrize("scene", ["michelin-run", "panda-run"])
+def test_runners_bend_their_arms(scene):
+    world = run(scene, 0.2)
     s = world.simulation.skeleton
     elbow = world.state.q[s.q_start[s.index("forearm_l")]]
     assert elbow > 0.6
@@ -61,11 +59,6 @@ def test_runners_bend_their_arms(scene, control):
 def test_runners_run_on_their_own_flesh(scene, who):
     body, own = run(scene, 0.02).simulation.body, soft_body(character(who))
     np.testing.assert_allclose(body.flesh.shear, own.flesh.shear)
-
-
-def test_the_mascots_other_jog_is_on_harder_flesh():
-    body, own = run("michelin-run", 0.02, control="jog").simulation.body, soft_body(character("mascot"))
-    np.testing.assert_allclose(body.flesh.shear, 3.0 * own.flesh.shear)
 
 
 def test_shoves_push_where_they_should():

@@ -56,6 +56,10 @@ def character(
     return 0
 
 
+SOFT_STEP = 0.008  # [s] of the soft part of a policy's search; scenes take half of it
+TRIAL = 30.0  # [s] for which a policy that was found is tried
+
+
 def search(
     who: Annotated[str, typer.Argument(help="mascot, panda, baby, or a character's folder.", metavar="CHARACTER")],
     clip: Annotated[
@@ -192,15 +196,16 @@ def _steady(
         )  # fmt: skip
     if soft:
         actor = SoftActor(person, young=told["young"])  # type: ignore[assignment]
+        coarse = mixed_cycle(stand_in, motion, told, SOFT_STEP)
         found = learn(
-            actor, cycle, found, rounds=soft, population=10, step=0.03, stage=1, last=2, seed=seed,
+            actor, coarse, found, rounds=soft, step=0.05, stage=1, last=4, seed=seed,
             say=remark, keep=keep and keep / "soft.npz", **where,
         )  # fmt: skip
     with whole_file(out) as path:
         found.write(path)
-    up, _ = stays_up(actor, cycle, found, 30.0 * cycle.seconds)
+    up, _ = stays_up(actor, cycle, found, TRIAL)
     if json:
-        print_json({"file": str(out), "strides": up / cycle.seconds, "judged": found.told["judged"]})
+        print_json({"file": str(out), "upright_s": up, "judged": found.told["judged"]})
     else:
-        print(f"up for {up / cycle.seconds:.1f} of 30 strides: {out}")
+        print(f"up for {up:.1f} of {TRIAL:.0f} s: {out}")
     return 0

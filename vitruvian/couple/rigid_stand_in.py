@@ -32,11 +32,14 @@ class Soles(NamedTuple):
 
 
 @njit(cache=True)
-def rigid_step(bones, soles, ground, q, v, anchor, target, rate, k, d, push, wrench, blocks, h):
-    """Advance q, v, anchor by h [s]; wrench (n_bones, 6), blocks (n_bones, 6, 6): room. Returns -1 or a bad row."""
+def rigid_step(bones, soles, ground, q, v, anchor, target, rate, k, d, push, wrench, blocks, slid, h):
+    """Advance q, v, anchor by h [s]; wrench (n_bones, 6), blocks (n_bones, 6, 6): room. Returns -1 or a bad row.
+
+    slid (2,): how far points slid times their load [N m], and their load [N]."""
     locate(bones, q, v)
     wrench[:] = push
     blocks[:] = 0.0
+    slid[:] = 0.0
     y, w, found = np.empty(3), np.empty(3), np.empty(4)
     touched = False
     for s in range(len(soles.bone)):
@@ -51,7 +54,8 @@ def rigid_step(bones, soles, ground, q, v, anchor, target, rate, k, d, push, wre
         for a in range(3):
             y[a] += h * w[a]
         point_force(ground, soles.area[s], y, w, anchor[s], found)
-        move_anchor(ground, soles.area[s], y, found, anchor[s])
+        slid[0] += found[2] * move_anchor(ground, soles.area[s], y, found, anchor[s])
+        slid[1] += found[2]
         if found[2] <= 0.0:
             continue
         touched = True

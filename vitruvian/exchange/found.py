@@ -29,9 +29,10 @@ def cycle_for(policy: Policy) -> tuple[Character, Cycle]:
     return who, mixed_cycle(RigidActor(who), motion_of(who, policy.told, loop=True), policy.told)
 
 
-def mixed_cycle(actor: RigidActor, motion: Reference, told: Mapping[str, Any]) -> Cycle:
-    """The cycle of a motion; with arms, and a share of all the rest, of the clip `mixed` where there is one."""
+def mixed_cycle(actor: RigidActor, motion: Reference, told: Mapping[str, Any], step: float = 0.004) -> Cycle:
+    """The cycle of a motion, in rows of `step` [s]; with arms, and a share of all the rest, of the clip `mixed` where
+    there is one."""
     if not told.get("mixed"):
-        return cycle_of(actor, motion)
+        return cycle_of(actor, motion, step)
     other = ready(read_trial(told["mixed"]), actor.who, loop=True)
-    return cycle_of(actor, motion, mixed=other, legs=told["legs"])
+    return cycle_of(actor, motion, step, mixed=other, legs=told["legs"])

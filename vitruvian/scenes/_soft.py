@@ -20,6 +20,8 @@ from vitruvian.systems.character import CharacterSystem
 from vitruvian.world import Parameter, Recording, Report, Signal, World
 
 FALLEN = 0.6  # of the first height of the centre of mass
+LONG = 28.5  # [s] in which a runner is to make thirty strides
+FIRM = 0.02  # [m] that soles that bear half of the weight slide in a step, at most
 SUBSTEPS = 5  # of 4 ms in a frame of 20 ms
 YOUNG = Parameter(0.0, "Young's modulus of the flesh; 0: what the policy was found on", "Pa", low=0.0, high=1e7)
 TOUCH = Parameter("off", "whether the skin meets itself", choices=("off", "on"))
@@ -99,19 +101,24 @@ def upright(recording: Recording, lane: str = "") -> float:
     return float(recording.time[low[0]] if len(low) else recording.time[-1])
 
 
-def running_report(recording: Recording, cycle: float) -> Report:
-    """Strides (two steps each) until it fell or the end; slip, also that of soles that bear half of its weight."""
+def running_report(recording: Recording, cycle: float | None = None) -> Report:
+    """Strides (two steps each) until it fell or the end; slip, also that of soles that bear half of its weight.
+
+    cycle [s]: of an open loop; a policy's windows begin anew with each stride."""
     up = upright(recording)
     n = int(np.searchsorted(recording.time, up))
     way = recording.signals["centre"][min(n, len(recording.time) - 1), :2] - recording.signals["centre"][0, :2]
     slid, load = recording.signals["slip"], recording.signals["ground_force"][:, 2]
     slip = float(slid[min(n, len(slid) - 1)])
     bearing = (load[1:] > 0.5 * load[: n + 1].mean()) & (np.arange(1, len(load)) <= n)  # upright it bears its weight
-    count = up / cycle
+    again = np.diff(recording.signals["window"].ravel()[: n + 1]) < 0.0
+    strides = np.floor(up / cycle + 1e-6) if cycle is not None else again.sum()
+    borne = float(np.diff(slid)[bearing].sum())
     return Report(
         metrics={
-            "strides": float(np.floor(count + 1e-6)), "upright_s": up, "slip": slip,
-            "slip_under_load": float(np.diff(slid)[bearing].sum()),
+            "strides": float(strides), "upright_s": up, "slip": slip, "slip_under_load": borne,
+            "slip_a_step": borne / max(2.0 * float(strides), 1.0),
+            "in_the_air": float((load[1 : n + 1] <= 0.0).mean()) if n else 0.0,
             "speed": float(np.linalg.norm(way)) / max(up, 1e-9),
             "most_inverted": float(recording.signals["inverted"].max()),
         }
@@ -135,6 +142,15 @@ def moved_report(recording: Recording) -> Report:
             "most_inverted": float(recording.signals["inverted"].max()),
         }
     )  # fmt: skip
+
+
+def running_checks(report: Report, recording: Recording) -> None:
+    """What a runner under a policy must do."""
+    report.checks["it does not fall"] = report.metrics["upright_s"] >= recording.time[-1] - 1e-9
+    if recording.time[-1] >= 2.0:
+        report.checks["feet hardly slide"] = report.metrics["slip_a_step"] <= FIRM
+    if recording.time[-1] >= LONG:
+        report.checks["thirty strides"] = report.metrics["strides"] >= 30.0
 
 
 Parameters = Mapping[str, Any]

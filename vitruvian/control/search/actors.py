@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -79,6 +79,7 @@ class RigidActor:
         self.who, self.step, self.ground = who, step, ground
         self.skeleton, self.gains = who.rigid, who.gains
         self.soles = sole_points(who, per_bone)
+        self.feet = feet_of(who, self.soles.bone, np.full(len(self.soles.bone), True))
         self.ends = _Ends(who)
         self._kept()
 
@@ -150,8 +151,12 @@ class SoftActor:
     def body(self):
         return soft_body(self.who, young=self.young)
 
+    @cached_property
+    def feet(self) -> Feet:
+        return soft_feet(self.who)
+
     def __getstate__(self) -> dict:
-        return {k: v for k, v in self.__dict__.items() if k != "body"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("body", "feet")}
 
     def begin(self, q: Array, v: Array) -> Array:
         return self._flat(self.body.start(q, v))
@@ -243,25 +248,63 @@ def _course(topology, q, steps, loop, first, each, offset, targets, rates):
 
 @njit(cache=True)
 def _rigid_run(bones, soles, ground, q, v, anchor, targets, rates, k, d, push, wrench, blocks, h):
+    slid = np.empty(2)
     for n in range(len(targets)):
-        if rigid_step(bones, soles, ground, q, v, anchor, targets[n], rates[n], k, d, push, wrench, blocks, h) >= 0:
+        t, r = targets[n], rates[n]
+        if rigid_step(bones, soles, ground, q, v, anchor, t, r, k, d, push, wrench, blocks, slid, h) >= 0:
             return False
     return True
+
+
+class Feet(NamedTuple):
+    """Points of the soles that tell whether a foot is down."""
+
+    points: Array  # rows of a state's anchors (m,)
+    foot: Array  # 0: left, 1: right (m,)
+    share: Array  # of that foot's sole (m,)
+
+
+def feet_of(who: Character, bone: Array, flat: Array, area: Array | None = None) -> Feet:
+    """Of points on bones (n,), those that are `flat` (n,) on a foot; area: theirs, alike without it."""
+    points, foot, share = [], [], []
+    for k, name in enumerate(ENDS[2:4]):
+        own = np.flatnonzero((bone == who.skeleton.index(name)) & flat)
+        each = np.ones(len(own)) if area is None else area[own]
+        points.append(own)
+        foot.append(np.full(len(own), k))
+        share.append(each / each.sum())
+    return Feet(*(np.concatenate(a) for a in (points, foot, share)))
+
+
+def soft_feet(who: Character) -> Feet:
+    """Those of a soft body's skin."""
+    from vitruvian.anatomy.characters.body import skin_areas
+
+    return feet_of(who, skin_owners(who), _flat(who), skin_areas(who))
+
+
+def skin_owners(who: Character) -> Array:
+    """The bone that holds each point of the skin most, (n_skin,)."""
+    return np.asarray(np.asarray(who.skin.matrix[: who.n_skin] @ who.weights).argmax(axis=1))
+
+
+def _flat(who: Character) -> Array:
+    """Whether a point of the skin is as low as a sole when the character stands, (n_skin,)."""
+    return np.asarray(who.vertices[: who.n_skin, 2] < FLAT * float(who.vertices[:, 2].max()))
 
 
 def sole_points(who: Character, per_bone: int) -> Soles:
     """Points of the skin spread over each bone, those farthest apart first; together they have the skin's area."""
     from vitruvian.anatomy.characters.body import skin_areas
 
-    weights = who.skin.matrix[: who.n_skin] @ who.weights
-    owner = np.asarray(weights).argmax(axis=1)
+    owner, low = skin_owners(who), _flat(who)
     area, bind = skin_areas(who), bone_poses(who.skeleton, who.bind_q)
     bone, at, share = [], [], []
     for k in range(len(who.bones)):
         own = np.flatnonzero(owner == k)
         if not len(own):
             continue
-        flat = own[who.vertices[own, 2] < FLAT * float(who.vertices[:, 2].max())]
+        flat = own[low[own]]
         if len(flat) >= per_bone:  # a foot stands on its sole
             own = flat
         points = who.vertices[own]

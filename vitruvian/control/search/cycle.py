@@ -1,9 +1,9 @@
 """A cycle that is the same on both sides, and feedback that keeps a character in it.
 
-Half a cycle is one step: one leg bears (stance), the other is led to where it will (swing). In the second half sides
-are swapped and mirrored. At every instant the character is compared with the cycle: lean, its rate, velocity of the
-centre of mass, where that is over the bearing foot, each about the axis across (sagittal) and the axis ahead (lateral);
-height and its rate; heading and its rate. Targets of the servos are turned by
+Half a cycle is one step: one leg bears (stance), the other is led to where it will (swing), until it comes down. In
+the second half sides are swapped and mirrored. At every instant the character is compared with the cycle: lean, its
+rate, velocity of the centre of mass, where that is over the bearing foot, each about the axis across (sagittal) and the
+axis ahead (lateral); height and its rate; heading and its rate. Targets of the servos are turned by
 
     offset_of_the_window + K e
 
@@ -24,12 +24,14 @@ from vitruvian.control.search.reference import Reference
 from vitruvian.couple.rigid_stand_in import rigid_step
 from vitruvian.couple.soft_bones import bone_momentum, locate
 from vitruvian.errors import InputError
+from vitruvian.flesh.posed.ground import TOUCHING
 from vitruvian.skeleton import Skeleton, difference, integrate
 from vitruvian.skeleton.coordinates import move
 
 Array = np.ndarray
 LEAN, ROLL, HEIGHT, HEADING = slice(0, 4), slice(4, 8), slice(8, 10), slice(10, 12)  # of the errors
 ERRORS = 12
+WEIGHT = 9.81  # [N/kg]
 ARMS = ("upper_arm", "forearm", "hand")
 LIMBS = ("stance thigh", "swing thigh", "stance foot", "swing foot", "chest", "stance shank", "swing shank")
 ROWS = (  # limb, its axis (x across, y ahead, z up), errors that turn it
@@ -197,7 +199,7 @@ def distance(error):
         return FELL
     return (
         2.0 * np.sqrt(error[0] ** 2 + error[4] ** 2 + error[10] ** 2)
-        + 2.0 * np.sqrt(error[2] ** 2 + error[6] ** 2)
+        + 4.0 * np.sqrt(error[2] ** 2 + error[6] ** 2)
         + 2.0 * abs(error[8])
     )
 
@@ -214,6 +216,8 @@ def astray(cycle, i, poses, centre):
 
 FELL = 12.0
 ASTRAY = 6.0  # [1/m]
+SWUNG = 0.5  # of a half: before that a foot that is down has not left yet
+LANDED = 0.25  # of a sole on the ground: the foot is down
 EFFORT = 0.3  # a radian of correction counts as that much distance
 
 
@@ -226,6 +230,23 @@ def next_target(topology, cycle, i, offsets, gains, table, error, out):
     respond(cycle, i, gains, error, table, turn)
     move(topology, cycle.targets[(i + 1) % len(cycle.targets)], turn, 1.0, out)
     return np.abs(turn).sum()
+
+
+@njit(cache=True)
+def next_row(cycle, i, feet, anchor):
+    """The row after i: a half ends as its swing foot comes down, and not before."""
+    n = len(cycle.targets)
+    half = n // 2
+    if i % half >= SWUNG * half:
+        swing, down = 1 if i < half else 0, 0.0
+        for k in range(len(feet.points)):
+            if feet.foot[k] == swing and anchor[feet.points[k], TOUCHING] > 0.0:
+                down += feet.share[k]
+        if down >= LANDED:
+            return half if i < half else 0
+        if i % half == half - 1:
+            return i
+    return (i + 1) % n
 
 
 @njit(cache=True)
@@ -245,6 +266,7 @@ def rigid_cycles(
     table,
     bones,
     soles,
+    feet,
     ground,
     q,
     v,
@@ -258,15 +280,15 @@ def rigid_cycles(
     forces,
     gap,
     wind,
+    sliding,
 ):
     """Step a rigid character through cycles, in place; returns how many steps it stayed up and the mean distance.
 
     forces [N] (m, 3): on the chest for a fifth of each `gap` of steps, one after the other; wind [N] (3,): all the
-    time."""
-    momentum, inertia, error = np.zeros(6), np.zeros(10), np.zeros(ERRORS)
-    target, total, h = np.empty(len(q)), 0.0, cycle.step
+    time; sliding [s/m]: what the speed of soles that slide under its weight counts."""
+    momentum, inertia, error, slid = np.zeros(6), np.zeros(10), np.zeros(ERRORS), np.zeros(2)
+    target, total, h, i = np.empty(len(q)), 0.0, cycle.step, 0
     for t in range(steps):
-        i = t % len(cycle.targets)
         locate(bones, q, v)
         bone_momentum(bones, momentum, inertia)
         centre, speed = inertia[1:4] / inertia[0], momentum[3:6] / inertia[0]
@@ -280,6 +302,8 @@ def rigid_cycles(
         push[cycle.chest, :3] = np.cross(bones.poses[cycle.chest, :3, 3], f)
         push[cycle.chest, 3:] = f
         rate = cycle.rates[i]
-        if rigid_step(bones, soles, ground, q, v, anchor, target, rate, kp, kd, push, wrench, blocks, h) >= 0:
+        if rigid_step(bones, soles, ground, q, v, anchor, target, rate, kp, kd, push, wrench, blocks, slid, h) >= 0:
             return t, total / max(t, 1)
+        total += sliding * slid[0] / (inertia[0] * WEIGHT * h)
+        i = next_row(cycle, i, feet, anchor)
     return steps, total / steps

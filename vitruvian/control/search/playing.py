@@ -11,7 +11,17 @@ import numpy as np
 
 from vitruvian.anatomy.characters import Character, soft_body
 from vitruvian.control.controls import Controls
-from vitruvian.control.search.cycle import ERRORS, FELL, ROW_TABLE, Cycle, distance, errors, next_target
+from vitruvian.control.search.actors import soft_feet
+from vitruvian.control.search.cycle import (
+    ERRORS,
+    FELL,
+    ROW_TABLE,
+    Cycle,
+    distance,
+    errors,
+    next_row,
+    next_target,
+)
 from vitruvian.control.search.policy import Policy
 from vitruvian.control.search.reference import Reference
 from vitruvian.control.search.samples import Control
@@ -55,8 +65,10 @@ class Playing:
 
 @dataclass
 class Ran:
-    """What a policy remembers: nothing, until it has fallen."""
+    """What a policy remembers: where in the cycle it is, and whether it has fallen."""
 
+    row: int
+    due: float  # [s] when the next row is
     fallen: bool
     target: Array  # of the servos, (n_q,)
 
@@ -68,16 +80,17 @@ class Running:
         self.skeleton, self.cycle, self.gains, self.rest = who.skeleton, cycle, policy.gains, who.bind_q
         self.offsets = policy.whole(who.skeleton)
         mass = soft_body(who).flesh.mass
-        self.share = mass / mass.sum()
+        self.share, self.feet = mass / mass.sum(), soft_feet(who)
 
     def start(self, rng: np.random.Generator) -> Ran:
-        return Ran(False, self.cycle.targets[0].copy())
+        return Ran(0, self.cycle.step, False, self.cycle.targets[0].copy())
 
     def act(self, own: Ran, state: Any, time: float, dt: float) -> Controls:
         cycle, s = self.cycle, self.skeleton
-        count = int(time / cycle.step + 1e-6)
-        i, error = count % len(cycle.targets), np.zeros(ERRORS)
-        window = count * len(self.offsets) // len(cycle.targets)
+        while time + 1e-6 * cycle.step >= own.due:
+            own.row, own.due = int(next_row(cycle, own.row, self.feet, state.anchor)), own.due + cycle.step
+        i, error = own.row, np.zeros(ERRORS)
+        window = i * len(self.offsets) // len(cycle.targets)
         poses = bone_poses(s, state.q)
         errors(cycle, i, state.q, state.v, poses, self.share @ state.x, self.share @ state.u, error)
         own.fallen = own.fallen or distance(error) >= FELL

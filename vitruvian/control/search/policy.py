@@ -24,10 +24,12 @@ from vitruvian.control.search.cycle import (
     ROW_TABLE,
     ROWS,
     TURNED,
+    WEIGHT,
     Cycle,
     astray,
     distance,
     errors,
+    next_row,
     next_target,
     rigid_cycles,
     shove,
@@ -41,8 +43,13 @@ from vitruvian.swarm import workers
 
 Array = np.ndarray
 WINDOWS = 5  # of half a cycle
-STAGES = ((3.0, 0.0), (6.0, 0.0), (12.0, 0.0), *((6.0, 20.0 * k) for k in range(1, 9)))  # [s], [N]
-PASSED = 0.4  # a stage is passed when so much of its seconds is judged, or less
+SLIDING = 12.0  # [s/m] what the speed of soles that slide under a character's weight counts, in the end
+STAGES = (  # [s], [N] of shoves, `SLIDING`: first to stay up, then not to slide
+    (3.0, 0.0, 0.0),
+    (6.0, 0.0, 4.0),
+    (12.0, 0.0, SLIDING),
+    *((6.0, 20.0 * k, SLIDING) for k in range(1, 9)),
+)
 SHOVED = 3  # rollouts under shoves
 PADDED = Ground(stiffness=1e6, damping=2e4)  # for a rigid stand-in: what ground and soft soles are together, about
 OTHERS = ((1.0, 1.0), (2.0, 0.75), (5.0, 1.2))  # factors on ground and servos there, so that none is leant on
@@ -62,6 +69,8 @@ class Policy:
                 f"a policy has {COUNT} gains and {len(TURNED)} offsets a window, "
                 f"not {self.gains.shape} and {self.offsets.shape}"
             )
+        if not np.isfinite(self.flat).all():
+            raise InputError("a policy's numbers must be finite")
 
     @property
     def flat(self) -> Array:
@@ -132,9 +141,14 @@ class Shoves:
 
 
 def stays_up(
-    actor: RigidActor | SoftActor, cycle: Cycle, policy: Policy, seconds: float, shoves: Shoves | None = None
+    actor: RigidActor | SoftActor,
+    cycle: Cycle,
+    policy: Policy,
+    seconds: float,
+    shoves: Shoves | None = None,
+    sliding: float = SLIDING,
 ) -> tuple[float, float]:
-    """How long it stays up [s] of `seconds`, and how far it is from the cycle on the way."""
+    """How long it stays up [s] of `seconds`, and how far it is from the cycle on the way, what slides included."""
     q, v, steps = cycle.targets[0].copy(), cycle.rates[0].copy(), int(np.ceil(seconds / cycle.step))
     forces, gap, wind = np.zeros((0, 3)), 1, np.zeros(3)
     if shoves is not None:
@@ -142,12 +156,12 @@ def stays_up(
         v[:6] += shoves.amiss()
     offsets = policy.whole(actor.who.skeleton)
     if isinstance(actor, SoftActor):
-        up, far = _soft_cycles(actor, cycle, offsets, policy.gains, q, v, steps, forces, gap, wind)
+        up, far = _soft_cycles(actor, cycle, offsets, policy.gains, q, v, steps, forces, gap, wind, sliding)
     else:
         anchor = np.zeros((len(actor.soles.bone), 3))
         up, far = rigid_cycles(
-            cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.ground, q, v, anchor,
-            *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind,
+            cycle, offsets, policy.gains, ROW_TABLE, actor.bones, actor.soles, actor.feet, actor.ground, q, v, anchor,
+            *actor.gains, np.zeros((len(actor.who.bones), 6)), *actor.room, steps, forces, gap, wind, sliding,
         )  # fmt: skip
     return min(up * cycle.step, seconds), far
 
@@ -163,13 +177,14 @@ def _soft_cycles(
     forces: Array,
     gap: int,
     wind: Array,
+    sliding: float,
 ) -> tuple[int, float]:
     """As `rigid_cycles`, for the soft body."""
     body, skeleton = actor.body, actor.who.skeleton
-    state, error, total = body.start(q, v), np.zeros(ERRORS), 0.0
+    state, error, total, i = body.start(q, v), np.zeros(ERRORS), 0.0, 0
     share = body.flesh.mass / body.flesh.mass.sum()
     for t in range(steps):
-        i, poses = t % len(cycle.targets), bone_poses(skeleton, state.q)
+        poses = bone_poses(skeleton, state.q)
         errors(cycle, i, state.q, state.v, poses, share @ state.x, share @ state.u, error)
         far = distance(error)
         if not far < FELL:
@@ -183,6 +198,8 @@ def _soft_cycles(
             body.step(state, target, cycle.rates[i], cycle.step, implicit=True, push=push, tolerance=actor.tolerance)
         except Diverged:
             return t, total / max(t, 1)
+        total += sliding * body.room.total[6] / (actor.who.mass * WEIGHT * cycle.step)
+        i = next_row(cycle, i, actor.feet, state.anchor)
     return steps, total / steps
 
 
@@ -193,23 +210,27 @@ class _Judge:
     policy: Policy
     seconds: float
     force: float
+    sliding: float
 
-    def __call__(self, flat: Array) -> float:
+    def __call__(self, flat: Array) -> tuple[float, bool]:
         """Seconds short of the stage, and a little for distance and large numbers; shoves only when it stays up.
+        And whether it stayed up in all of it: then the stage is passed.
 
         A rigid stand-in is shoved with ground and servos of several strengths."""
         policy = self.policy.at(flat)
-        up, far = stays_up(self.actor, self.cycle, policy, self.seconds)
-        cost = self.seconds - up + 0.3 * far
+        up, far = stays_up(self.actor, self.cycle, policy, self.seconds, sliding=self.sliding)
+        cost, held = self.seconds - up + 0.3 * far, up >= self.seconds - 1e-6
         if self.force > 0.0:
-            if up < self.seconds - 1e-6:
+            if not held:
                 cost += self.seconds
             else:
                 for k in range(SHOVED):
                     actor = self.actor if isinstance(self.actor, SoftActor) else self.actor.other(*OTHERS[k])
-                    up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k))
+                    up, far = stays_up(actor, self.cycle, policy, self.seconds, Shoves(self.force, k), self.sliding)
                     cost += (self.seconds - up + 0.3 * far) / SHOVED
-        return float(cost + 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean())
+                    held = held and up >= self.seconds - 1e-6
+        cost += 0.02 * np.abs(policy.gains).mean() + 0.2 * np.abs(policy.offsets).mean()
+        return float(cost), held
 
 
 def learn(
@@ -240,32 +261,34 @@ def learn(
     if keep is not None and Path(keep).is_file():
         with np.load(keep) as table:
             values, stage = table["values"].tolist(), int(table["stage"])
-            best, least = table["best"], float(table["least"])
+            best, least, held = table["best"], float(table["least"]), bool(table["held"])
         for found in values[:rounds]:  # the same numbers are drawn again
             strategy.tell(strategy.ask(), found)
         judge = _Judge(actor, cycle, policy, *STAGES[stage])
     else:
         judge = _Judge(actor, cycle, policy, *STAGES[stage])
-        best, least = policy.flat, judge(policy.flat)
+        best, (least, held) = policy.flat, judge(policy.flat)
         say(f"begins at {least:.2f}")
     with workers(processes, scheduler) as crew:
         for n in range(len(values), rounds):
             tried = [np.asarray(g) for g in strategy.ask()]
-            found = spread_out(judge, tried, workers=crew)
+            judged = spread_out(judge, tried, workers=crew)
+            found = [cost for cost, _ in judged]
             strategy.tell(tried, found)
             values.append(found)
             k = int(np.argmin(found))
             if found[k] < least:
-                best, least = tried[k], float(found[k])
+                best, (least, held) = tried[k], judged[k]
             say(f"round {n + 1} of {rounds}, stage {stage}: {least:.2f}, median {np.median(found):.2f}")
-            if least < PASSED * judge.seconds and stage < last:
+            if held and stage < last:
                 stage += 1
                 judge = _Judge(actor, cycle, policy, *STAGES[stage])
                 both = [best, np.asarray(strategy.mean)]
                 worth = [judge(x) for x in both]
-                best, least = both[int(np.argmin(worth))], min(worth)
+                better = int(worth[1] < worth[0])
+                best, (least, held) = both[better], worth[better]
             if keep is not None:
                 draft = Path(keep).with_suffix(".draft.npz")
-                np.savez(draft, values=np.array(values), stage=stage, best=best, least=least)
+                np.savez(draft, values=np.array(values), stage=stage, best=best, least=least, held=held)
                 draft.replace(keep)
     return replace(policy.at(best), told={**policy.told, "stage": stage, "judged": round(least, 3)})
