@@ -5,7 +5,7 @@ import pytest
 
 from vitruvian.mesh import sphere
 from vitruvian.water import RigidBodies, RigidBody, Tank, fill, open_boundary, step
-from vitruvian.water.inertia import carried, take_back
+from vitruvian.water.inertia import take_back, taken_along
 
 FULL = {"free_surface": False, "gravity": (0.0, 0.0, 0.0)}
 
@@ -34,7 +34,7 @@ def test_an_even_acceleration_is_carried_and_taken_back():
     tank = Tank((8, 8, 8), 0.1, order=2, **FULL)
     state = fill(tank)
     state.acceleration = [np.full(f.shape, 3.0) for f in (state.u, state.v, state.w)]
-    state.u, state.v, state.w = carried(state, 0.01)
+    state.u, state.v, state.w = taken_along(state, 0.01)
     assert state.u == pytest.approx(0.015)
     take_back(tank, state, open_boundary(tank), 0.01)
     assert np.abs(state.u).max() < 1e-15

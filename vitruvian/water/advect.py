@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from vitruvian.water.inertia import carried
+from vitruvian.water.inertia import taken_along
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, passed, widen
 from vitruvian.water.state import WaterState
@@ -26,14 +26,18 @@ ITERATIONS = 2  # by which a particle's departure is found from its velocity the
 Array = np.ndarray
 
 
-def advect_velocity(tank: Tank, state: WaterState, dt: float) -> None:
-    """Replace the velocity by the advected one."""
+def advect_velocity(
+    tank: Tank, state: WaterState, dt: float, carried: tuple[Array, Array, Array] | None = None
+) -> None:
+    """Replace the velocity by the advected one. `carried`: the fields to carry, if not the velocity itself."""
     courant = dt / tank.cell
     reach = BAND * tank.cell
     margin = 2 * passed(tank, state, dt) + 3
     phi = widen(tank, state.phi, margin)
     second = tank.order == 2
-    u, v, w = fields = [widen(tank, f, margin) for f in (carried(state, dt) if second else (state.u, state.v, state.w))]
+    flow = taken_along(state, dt) if second else [state.u, state.v, state.w]
+    u, v, w = (widen(tank, f, margin) for f in flow)
+    fields = (u, v, w) if carried is None else tuple(widen(tank, f, margin) for f in carried)
     along = np.zeros(3) if second else stream(tank, state)
     results = []
     for axis, f in enumerate(fields):

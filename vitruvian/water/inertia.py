@@ -29,7 +29,7 @@ Array = np.ndarray
 FADE = 3  # cells beyond the band of known distances over which a body's motion fades out
 
 
-def carried(state: WaterState, dt: float) -> list[Array]:
+def taken_along(state: WaterState, dt: float) -> list[Array]:
     """What particles take along [m/s], at faces: u + dt/2 a."""
     flow = (state.u, state.v, state.w)
     if not state.acceleration:
