@@ -246,9 +246,6 @@ def test_a_free_body_that_leaves_by_an_open_side_is_named_there():
     assert body.position[0, 0] < 1.0
 
 
-def test_reflection_with_a_free_body_is_refused():
-    tank = tank_of(free_surface=False, reflect=True)
-    bodies = RigidBodies([RigidBody.solid("ball", VERTICES, FACES, 500.0, position=(0.5, 0.5, 0.5))])
-    body = bodies.start()
-    with pytest.raises(InputError, match="reflect=True is for driven bodies"):
-        step(tank, fill(tank, mechanism=bodies, body=body), 0.01, mechanism=bodies, body=body)
+def test_an_order_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="order is that of accuracy in time, 1 or 2, not 3"):
+        tank_of(order=3)

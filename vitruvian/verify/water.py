@@ -34,6 +34,7 @@ from vitruvian.verify._water_bodies import (
 from vitruvian.verify._water_drag import (
     drag_does_not_jump_where_viscosity_begins,
     drag_of_a_slender_body_in_ideal_flow,
+    drag_of_a_slender_body_to_second_order,
     friction_on_a_body_is_what_its_water_loses,
 )
 from vitruvian.verify._water_patches import (
@@ -58,6 +59,7 @@ from vitruvian.verify._water_streams import (
     periodic_waves_keep_volume_and_momentum,
     vortices_in_a_periodic_box_decay,
     waves_do_not_grow_on_a_stream,
+    waves_on_a_stream_to_second_order,
     waves_travel_with_a_stream,
 )
 from vitruvian.verify._water_surface import (
@@ -117,6 +119,7 @@ __all__ = [
     "divergence_in_cut_cells",
     "drag_does_not_jump_where_viscosity_begins",
     "drag_of_a_slender_body_in_ideal_flow",
+    "drag_of_a_slender_body_to_second_order",
     "enright_deformation_keeps_volume",
     "friction_on_a_body_is_what_its_water_loses",
     "hydrostatic_pressure",
@@ -145,5 +148,6 @@ __all__ = [
     "waves_do_not_grow_on_a_stream",
     "waves_of_11_cells_lose_little",
     "waves_of_16_cells_keep_their_period",
+    "waves_on_a_stream_to_second_order",
     "waves_travel_with_a_stream",
 ]

@@ -3,6 +3,7 @@
 A value comes from the point that the flow carries here, x_b = x - dt u(x - dt/2 (u(x) + U)). U is the tank's stream
 (`stream`): the velocity field is taken as frozen for dt in axes that move with it, so that a flow goes on alike in a
 stream and in still water. Frozen in those of the tank, waves that run with a stream grow and those against it die.
+With `Tank(order=2)` a particle keeps the mean velocity that it starts with (`inertia`): x = x_b + dt u(x_b).
 MacCormack carries the result back again, takes half of what is missing as its error, and falls back to the plain value
 where the correction would leave the range of the eight values it came from. Only faces within `BAND` cells of water are
 carried; others are zero until extended.
@@ -13,12 +14,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from vitruvian.water.inertia import taken_along
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, passed, widen
 from vitruvian.water.state import WaterState
 from vitruvian.water.stream import stream
 
 BAND = 3.0  # cells of air beside the water that are carried along
+ITERATIONS = 2  # by which a particle's departure is found from its velocity there
 
 Array = np.ndarray
 
@@ -31,16 +34,18 @@ def advect_velocity(
     reach = BAND * tank.cell
     margin = 2 * passed(tank, state, dt) + 3
     phi = widen(tank, state.phi, margin)
-    u, v, w = (widen(tank, f, margin) for f in (state.u, state.v, state.w))
-    along = stream(tank, state)
+    second = tank.order == 2
+    flow = taken_along(state, dt) if second else [state.u, state.v, state.w]
+    u, v, w = (widen(tank, f, margin) for f in flow)
     fields = (u, v, w) if carried is None else tuple(widen(tank, f, margin) for f in carried)
+    along = np.zeros(3) if second else stream(tank, state)
     results = []
     for axis, f in enumerate(fields):
         forward, low, high = np.zeros_like(f), np.empty_like(f), np.empty_like(f)
-        _forward(f, axis, u, v, w, phi, reach, courant, along, forward, low, high)
+        _forward(f, axis, u, v, w, phi, reach, courant, along, second, forward, low, high)
         if tank.advection == "maccormack":
             out = np.zeros_like(f)
-            _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, out)
+            _correct(f, axis, u, v, w, phi, reach, courant, along, second, forward, low, high, out)
             forward = out
         results.append(forward)
     state.u, state.v, state.w = (narrow(tank, f, margin) for f in results)
@@ -116,7 +121,7 @@ def _linear(f, flat, x, y, z):
 
 
 @njit(cache=True, parallel=True)
-def _forward(f, axis, u, v, w, phi, reach, courant, along, out, low, high):
+def _forward(f, axis, u, v, w, phi, reach, courant, along, second, out, low, high):
     nx, ny, nz = f.shape
     flat, fu, fv, fw = f.ravel(), u.ravel(), v.ravel(), w.ravel()
     ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
@@ -133,6 +138,12 @@ def _forward(f, axis, u, v, w, phi, reach, courant, along, out, low, high):
                 a = _linear(u, fu, x, y - 0.5, z - 0.5)
                 b = _linear(v, fv, x - 0.5, y, z - 0.5)
                 c = _linear(w, fw, x - 0.5, y - 0.5, z)
+                if second:
+                    for _ in range(ITERATIONS):
+                        x, y, z = i + ox - courant * a, j + oy - courant * b, k + oz - courant * c
+                        a = _linear(u, fu, x, y - 0.5, z - 0.5)
+                        b = _linear(v, fv, x - 0.5, y, z - 0.5)
+                        c = _linear(w, fw, x - 0.5, y - 0.5, z)
                 at, a, b, c = _corner(f, i - courant * a, j - courant * b, k - courant * c)
                 f000, f001, f010, f011 = flat[at], flat[at + one], flat[at + row], flat[at + row + one]
                 at += slab
@@ -149,7 +160,7 @@ def _forward(f, axis, u, v, w, phi, reach, courant, along, out, low, high):
 
 
 @njit(cache=True, parallel=True)
-def _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, out):
+def _correct(f, axis, u, v, w, phi, reach, courant, along, second, forward, low, high, out):
     nx, ny, nz = f.shape
     flat, fu, fv, fw = forward.ravel(), u.ravel(), v.ravel(), w.ravel()
     ox, oy, oz = (0.0 if axis == 0 else 0.5), (0.0 if axis == 1 else 0.5), (0.0 if axis == 2 else 0.5)
@@ -161,10 +172,11 @@ def _correct(f, axis, u, v, w, phi, reach, courant, along, forward, low, high, o
                 if not _near(phi, axis, i, j, k, reach):
                     continue
                 a, b, c = _at_face(u, v, w, axis, i, j, k)
-                x, y, z = i + ox + s * (a - along[0]), j + oy + s * (b - along[1]), k + oz + s * (c - along[2])
-                a = _linear(u, fu, x, y - 0.5, z - 0.5)
-                b = _linear(v, fv, x - 0.5, y, z - 0.5)
-                c = _linear(w, fw, x - 0.5, y - 0.5, z)
+                if not second:
+                    x, y, z = i + ox + s * (a - along[0]), j + oy + s * (b - along[1]), k + oz + s * (c - along[2])
+                    a = _linear(u, fu, x, y - 0.5, z - 0.5)
+                    b = _linear(v, fv, x - 0.5, y, z - 0.5)
+                    c = _linear(w, fw, x - 0.5, y - 0.5, z)
                 back = _linear(forward, flat, i + courant * a, j + courant * b, k + courant * c)
                 value = forward[i, j, k] + 0.5 * (f[i, j, k] - back)
                 inside = low[i, j, k] <= value <= high[i, j, k]

@@ -46,7 +46,7 @@ class Tank:
     keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
     tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
     body_detail: int = 2  # nodes to a cell's edge at which bodies are seen: limbs thinner than two cells ask for more
-    reflect: bool = False  # second order in time by advection-reflection (full tanks without freely moving bodies)
+    order: int = 1  # of accuracy in time: 1, or 2 (`inertia`)
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(_whole(n) for n in self.shape):
@@ -91,8 +91,8 @@ class Tank:
             raise InputError("tank: inflow needs an open side that lets as much out")
         if self.advection not in ("maccormack", "semi-lagrangian"):
             raise InputError(f"tank: unknown advection '{self.advection}'; known: maccormack, semi-lagrangian")
-        if self.reflect and self.free_surface:
-            raise InputError("tank: reflect is for full tanks (free_surface=False)")
+        if self.order not in (1, 2):
+            raise InputError(f"tank: order is that of accuracy in time, 1 or 2, not {self.order}")
 
     @classmethod
     def of_size(cls, size: tuple[float, float, float], cell: float, **options: Any) -> Tank:

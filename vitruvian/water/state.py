@@ -32,6 +32,7 @@ class WaterState:
     spray_velocity: Array = field(default_factory=lambda: _empty(0, 3))  # [m/s]
     spray_volume: Array = field(default_factory=lambda: _empty(0))  # [m^3]
     patches: list[Any] = field(default_factory=list)  # a `patches.PatchState` for each refined patch
+    acceleration: list[Array] = field(default_factory=list)  # [m/s^2] of the last sub-step at faces, if `order` is 2
     volume: float = 0.0  # water that the tank holds, spray included [m^3]
     shifted_volume: float = 0.0  # sum of |volume| that the uniform shift has put back so far [m^3]
     shifted_net: float = 0.0  # the same with its sign: water added minus water taken [m^3]

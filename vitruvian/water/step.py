@@ -54,12 +54,8 @@ def step(
     own = getattr(mechanism, "gravity", None)
     if own is not None and not np.allclose(own, tank.gravity):
         raise InputError(f"water: gravity is {tank.gravity} in the tank and {tuple(map(float, own))} for its bodies")
-    if tank.reflect and mechanism is not None:
-        yields = mechanism.links(body).mobility
-        if forces != "pressure" or (yields is not None and np.any(np.asarray(yields) != 0.0)):
-            raise InputError("water: reflect=True is for driven bodies and pressure forces; free bodies need it False")
-    if patches is not None and (mechanism is None or tank.reflect or forces != "pressure"):
-        raise InputError("water: patches are for a mechanism with pressure forces, and not for reflect=True")
+    if patches is not None and (mechanism is None or forces != "pressure"):
+        raise InputError("water: patches are for a mechanism with pressure forces")
     if patches is not None and tank.wrapped:
         raise InputError("water: patches are for tanks without periodic sides")
     if mechanism is not None and state.substeps == 0:

@@ -17,6 +17,7 @@ from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import buoyancy_correction, link_wrenches, velocity_forces
+from vitruvian.water.inertia import remember, take_back
 from vitruvian.water.inflow import let_in
 from vitruvian.water.inside import follow_bodies
 from vitruvian.water.keep import shift_surface
@@ -57,9 +58,6 @@ def substep(
     patches: Patches | None = None,
 ) -> None:  # fmt: skip
     ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
-    if tank.reflect:
-        _reflecting_substep(tank, state, dt, mechanism, body, result)
-        return
     if tank.free_surface:
         old_phi = state.phi
         advect_surface(tank, state, dt)
@@ -73,41 +71,14 @@ def substep(
     let_in(tank, state, dt)
     _accelerate(tank, state, dt)
     boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
+    before = None
+    if tank.order == 2:
+        before = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
     _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
+    if before is not None:
+        remember(state, before, dt)
     absorb(tank, state, dt)
     state.time += dt
-    state.substeps += 1
-    result.substeps += 1
-    result.seconds += dt
-    result.boundary = boundary
-
-
-def _reflecting_substep(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, result: StepResult
-) -> None:
-    """Advection-reflection (Zehnder, Narain and Thomaszewski 2018): the second half carries 2 u - u* instead of u.
-
-    So the pressure of the first half acts twice, on bodies too.
-    """
-    carried = None
-    for half in range(2):
-        earlier = result.impulses.copy()
-        advect_velocity(tank, state, 0.5 * dt, carried)
-        let_in(tank, state, 0.5 * dt)
-        _accelerate(tank, state, 0.5 * dt)
-        boundary = _bodies_and_surface(tank, state, 0.5 * dt, mechanism, body)
-        if mechanism is not None:
-            set_body_velocity(tank, state, boundary, boundary.skins, mechanism.links(body).twists)
-        friction = diffuse_velocity(tank, state, boundary, 0.5 * dt)
-        before = (state.u.copy(), state.v.copy(), state.w.copy())
-        _dynamics(tank, state, 0.5 * dt, boundary, mechanism, body, "pressure", result, viscous=False)
-        if half == 0 and mechanism is not None:
-            result.impulses = 2.0 * result.impulses - (earlier if len(earlier) else 0.0)
-        if mechanism is not None:
-            result.impulses += friction
-            result.friction += friction
-        carried = tuple(2.0 * new - old for new, old in zip((state.u, state.v, state.w), before))
-        state.time += 0.5 * dt
     state.substeps += 1
     result.substeps += 1
     result.seconds += dt
@@ -130,18 +101,22 @@ def _bodies_and_surface(
         mechanism.advance(body, state.time, dt)
         skins, origins = mechanism.skins(body), mechanism.links(body).origins
         boundary = rasterise(tank, state, skins if patches is None else patches.uncovered(skins), origins)
+        thin = patches is None and len(boundary.pieces.thin) > 0
+        if thin or state.acceleration:
+            # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
+            set_body_velocity(tank, state, boundary, boundary.skins, twists)
+        take_back(tank, state, boundary, dt)
         if 0 in tank.wrapped and len(boundary.pieces.cells):  # whose unknowns lie in the padding along x
             raise InputError("water: bodies thinner than a cell need sides along x that are not periodic; y may be")
         if patches is not None:
             boundary.origins = origins
             if tank.keep_volume and tank.closed and tank.free_surface:  # links in patches displace water all the same
                 boundary.volume = rasterise(tank, state, skins, origins).volume
-        if patches is None and len(boundary.pieces.thin):
-            # with the speeds before this sub-step's forces, which reach water and bodies by the pressure
-            set_body_velocity(tank, state, boundary, boundary.skins, twists)
+        if thin:
             follow_bodies(tank, state, boundary, corners, tank.gravity[2] * dt)
     else:
         boundary = open_boundary(tank)
+        take_back(tank, state, boundary, dt)
     if not tank.free_surface:
         return boundary
     if tank.particles:
@@ -164,7 +139,7 @@ def _bodies_and_surface(
 
 def _dynamics(
     tank: Tank, state: WaterState, dt: float, boundary: Boundary, mechanism: Mechanism | None, body: Any, forces: str,
-    result: StepResult, *, viscous: bool = True, ride: Ride | None = None,
+    result: StepResult, *, ride: Ride | None = None,
 ) -> None:  # fmt: skip
     """Patches, viscosity, forces and pressure; velocities of water and bodies at the end of the sub-step."""
     mobility = None
@@ -177,7 +152,7 @@ def _dynamics(
             links = mechanism.links(body)
         set_body_velocity(tank, state, boundary, skins, links.twists)
         mobility = links.mobility if forces == "pressure" else None
-    impulses = friction = diffuse_velocity(tank, state, boundary, dt) if viscous else np.zeros((boundary.links, 6))
+    impulses = friction = diffuse_velocity(tank, state, boundary, dt)
     if mechanism is not None and boundary.psi is not None:
         if forces == "pressure":
             impulses = impulses + dt * buoyancy_correction(tank, state, boundary, skins)

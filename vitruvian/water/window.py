@@ -47,6 +47,7 @@ def move_window(tank: Tank, state: WaterState, cells: Array) -> None:
     state.phi = _moved(state.phi, cells, calm)
     state.pressure = _moved(state.pressure, cells, hydrostatic)
     state.u, state.v, state.w = (_moved(f, cells, np.zeros(f.shape[2])) for f in (state.u, state.v, state.w))
+    state.acceleration = [_moved(a, cells, np.zeros(a.shape[2])) for a in state.acceleration]
     inside = _within(state.markers, state, tank)
     state.markers, state.marker_side = state.markers[inside], state.marker_side[inside]
     state.marker_radius = state.marker_radius[inside]

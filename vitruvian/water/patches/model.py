@@ -83,8 +83,6 @@ def cover(
             raise InputError(f"patches: {what} must be a positive number, not {value}")
     if cell > tank.cell:
         raise InputError(f"patches: cells of {cell:g} m are not finer than the tank's {tank.cell:g} m")
-    if tank.reflect:
-        raise InputError("patches: reflect=True has none")
     if len(set(links)) != len(links):
         raise InputError(f"patches: a link is named twice ({list(links)})")
     skins, place = mechanism.skins(body), mechanism.links(body)
