@@ -18,6 +18,7 @@ from vitruvian.control.tasks import (
     Orient,
     Program,
     Rest,
+    Rotate,
     Smooth,
     Steer,
     TaskControl,
@@ -26,6 +27,7 @@ from vitruvian.control.tasks import (
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.gather import memories
 from vitruvian.control.tasks.smooth import turn_between
+from vitruvian.control.tasks.tasks import turn_needed
 from vitruvian.couple import StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
 from vitruvian.skeleton import bone_poses, integrate
@@ -75,6 +77,7 @@ def test_a_one_sided_row_is_idle_until_it_is_broken(target, idle):
         book.bounded_program_meets_its_optimality_conditions,
         book.capsules_contain_their_skin,
         book.water_force_is_linearised_right,
+        book.lift_changes_with_the_pose_as_told,
     ],
     ids=lambda c: c.name,
 )
@@ -246,28 +249,79 @@ def test_aligned_bones_turn_towards_the_direction(way):
     assert np.cross(spin, long) @ way > 0.5 * np.sin(angle) * min(3.0 * angle, 2.5)
 
 
-def test_chest_and_pelvis_turn_over_to_the_same_side():
-    """On his back and twisted: the chest is 170° from prone one way, the pelvis 170° the other way."""
+class Asked(list):
+    """Rows and targets, as tasks ask for them."""
 
-    class Twisted:
+    def want(self, rows, target, weight):
+        self.append((np.atleast_2d(rows)[0], float(target[0])))
+
+
+def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
+    """An arm that swings against the trunk turns the chest, and brings him no nearer."""
+
+    def swung(now):
+        v = np.zeros(len(now.v))
+        v[now.skeleton.v_slice("Hu_l")] = [0.0, 0.0, 2.0]
+        v[:6] = -np.linalg.solve(now.momentum[:, :6], now.momentum @ v)  # as a body does that nothing pushes
+        return v
+
+    now, asked, task = rigged(swung), Asked(), Orient(False)
+    task.add(now, asked, memories([task])[task.name])
+    row, rate = asked[0]
+    turn = turn_needed(now.poses[now.skeleton.index("T6")], False)
+    assert abs(turn.long @ now.turning(now.skeleton.index("T6")) @ now.v) > 0.01
+    assert row @ now.v == pytest.approx(0.0, abs=1e-9)
+    assert rate * turn.roll > 0.0
+    assert len(asked) == 3  # one roll, and the pitch of chest and pelvis
+
+
+def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():
+    class Lying:
         skeleton = human().skeleton
         poses = np.tile(np.eye(4), (skeleton.n_bones, 1, 1))
 
         def turning(self, bone):
             return np.zeros((3, 1))
 
-    class Asked(list):
-        def want(self, rows, target, weight):
-            self.append(float(target[0]))
+        def whirling(self, axis):
+            return np.zeros(1)
 
-    now, asked, task = Twisted(), Asked(), Orient(False)
+    now, task = Lying(), Orient(False)
+    memory, rates = memories([task])[task.name], []
     lying = exp_so3(np.array([np.pi / 2.0, 0.0, 0.0]))
-    for bone, roll in (("T6", 170.0), ("Pel", -170.0)):
-        now.poses[now.skeleton.index(bone), :3, :3] = lying @ exp_so3(np.array([0.0, 0.0, np.radians(roll)]))
-    task.add(now, asked, memories([task])[task.name])
-    chest, pelvis = asked[::2]  # the others are their pitch
-    assert abs(chest) > 1.0
-    assert chest * pelvis > 0.0
+    for roll in (170.0, -170.0, -100.0):
+        now.poses[now.skeleton.index("T6"), :3, :3] = lying @ exp_so3(np.array([0.0, 0.0, np.radians(roll)]))
+        asked = Asked()
+        task.add(now, asked, memory)
+        rates.append(asked[0][1])
+    assert abs(rates[0]) > 1.0
+    assert rates[0] * rates[1] > 0.0
+    assert rates[0] * rates[2] < 0.0
+
+
+def test_his_pose_is_changed_for_the_lift_that_turns_him():
+    """In the air an arm's weight is felt: kept for half a second, its motion is worth what the lift gains."""
+    now = rigged(lambda now: moving(2)[1])
+    pushed = {}
+    for kept in (0.0, 0.5):
+        gathered = Gathered(now, *(np.zeros(len(now.joints)) for _ in range(4)), np.zeros(0))
+        task = Rotate(False, weight=1.0, near=1e-3, kept=kept)
+        task.add(now, gathered, memories([task])[task.name])
+        pushed[kept] = gathered.pull
+    turn = turn_needed(now.poses[now.skeleton.index("T6")], False)
+    lifted = turn.long @ now.water.lifted(now.centre, now.momentum[3:] / now.skeleton.mass)[:3]
+    reduced = lifted[now.joints] + lifted[:6] @ now.pelvis[0]
+    assert np.abs(reduced).max() > 0.1
+    assert np.allclose(pushed[0.5] - pushed[0.0], 0.25 * np.sign(turn.roll) * reduced)
+
+
+def test_nothing_is_learned_from_the_water_before_the_first_step():
+    body, skin = swimmer()
+    control = TaskControl(body, skin, [])
+    state = SwimmerSystem(body, skin, water=StillWater(), drawn=False).start(np.random.default_rng(0))
+    own = control.start(np.random.default_rng(0))
+    assert not control.look(own, state, 0.0, 0.01).water.flow.any()
+    assert not own.fit.beyond.any()
 
 
 def test_half_a_turn_has_an_axis():
@@ -365,5 +419,6 @@ def test_who_lies_takes_the_pose_that_floats_and_leaves_off_turning(roll, share)
     assert expected == pytest.approx(share, abs=0.2)
     rest = gathered_of(control, now, Rest(body.default_q, False, far=0.0, near=2.0, stretched=0.0))
     assert rest.weight - 1e-6 == pytest.approx(2.0 * expected)
-    turn = gathered_of(control, now, Orient(False, weight=3.0, eased=0.1))
+    turn = gathered_of(control, now, Orient(False, weight=3.0, pitch_weight=2.0, eased=0.1))
     assert turn.weights[0] == pytest.approx(3.0 * (1.0 - 0.9 * expected))
+    assert turn.weights[1] == pytest.approx(2.0 * (1.0 - 0.9 * expected))

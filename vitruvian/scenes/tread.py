@@ -14,6 +14,7 @@ import numpy as np
 from vitruvian.anatomy import Body, buoyancy
 from vitruvian.control import pose
 from vitruvian.control.tasks import Balance, Gaze, Hold, MouthOut, Rise, Task, TaskControl, Untwist
+from vitruvian.control.tasks.tasks import TRUNK
 from vitruvian.scenes._tasks import TASK_PARAMETERS, TASK_QUALITIES, alone, controller
 from vitruvian.skin import BoundSkin
 from vitruvian.world import Parameter, Recording, Report, Scene, World
@@ -21,7 +22,7 @@ from vitruvian.world import Parameter, Recording, Report, Scene, World
 SIZE, DEEP = (2.4, 2.4, 2.4), 1.9  # [m]
 UP = np.array([0.0, 0.0, 1.0])
 POSE = {"arm": {"direction": [1.0, -0.4, -0.3]}, "elbow": 20.0, "hip": [-25.0, 8.0, 0.0], "knee": 40.0}
-TRUNK = ("L", "T")  # spine below the neck
+HELD = (*TRUNK, "Tfp")  # spine below the neck, and the knees
 CHIN_UP = np.array([0.0, -1.0, 1.0])
 OUT = 0.5  # of the time that his mouth should be out
 UPRIGHT = 65.0  # [deg] of the trunk above level, nine tenths of the time
@@ -36,7 +37,7 @@ def build(parameters: Mapping[str, Any]) -> World:
             MouthOut(clear=0.02, weight=3.0),
             Gaze(CHIN_UP),
             Rise(parameters["height"], push=parameters["push"]),
-            Hold(q, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"),
+            Hold(q, weight=3.0, gain=4.0, bones=HELD, name="trunk"),
             Hold(q),
         ]
         return controller(body, skin, parameters, tasks)

@@ -93,6 +93,12 @@ def water_force_is_linearised_right() -> Finding:
 
 
 @claim
+def lift_changes_with_the_pose_as_told() -> Finding:
+    """What calm water's lift and its moment about the centre of mass gain by joint velocities, against differences."""
+    return _tasks_water.lifted()
+
+
+@claim
 def force_fit_foresees_the_next_step() -> Finding:
     """Simulated water: rms error of the force foreseen by the fit, the worst of arms' and legs' ends."""
     return _tasks_water.fitted()

@@ -111,7 +111,8 @@ class TaskControl:
         before = None
         if self.simulated:
             before = self._water(self.bones.assemble(state.q, v, 0.0), v, state.link_force)
-            own.fit.learn(before.law, before.felt, dt)
+            if state.link_force.any():  # before the first step nothing has been felt
+                own.fit.learn(before.law, before.felt, dt)
         q = integrate(s, state.q, v, self.lead(dt))
         system, mass, centre, momentum = look(self.bones, q, v)
         water = self._water(system, v, None, own.fit if self.simulated else None)

@@ -8,7 +8,10 @@ The documents fit f_i = c_i |v|² to each part and expand it. A fixed direction 
 In still water s = 1 and f_0 is the law's own wrench at t_0. In simulated water s is fitted for each link over the last
 steps, felt ≈ s law(t), by least squares that forget with a time constant, drawn to 1 while there is little to learn
 from; f_0 = s law(t_0) + what was felt beyond that in the last steps, smoothed, since the felt force of single steps
-is noisy. Lift is no part of it: calm water's is known.
+is noisy. Lift is no part of it: calm water's is known, and so is how it changes with the pose. With u the velocity of
+the closed skin, whose wet part bounds the volume V that water would fill (Reynolds' transport theorem),
+
+    d/dt ∫_V rho g (r x z) dV = ∫_wet rho g (r x z) (u . n) dA        moment of the lift about the origin, so its force
 """
 
 from __future__ import annotations
@@ -64,6 +67,7 @@ class WaterForce:
     flow: Array  # f_0, (links, 6)
     lift: Array  # of calm water, (links, 6)
     damping: Array  # s D about the links' origins, (links, 6, 6)
+    lifting: Array  # what the whole lift's wrench about the world's origin gains per joint velocity, (6, n_v)
     law: Array  # flow's wrenches by the law of still water, (links, 6)
     felt: Array  # as felt in the last step, (links, 6); the law's in still water
 
@@ -75,6 +79,14 @@ class WaterForce:
         """What the flow's wrench about a point loses per joint velocity, (6, n_v)."""
         out = np.zeros((6, self.jacobian.shape[1]))
         _damped(self.origins, self.damping, self.jacobian, centre, out)
+        return out
+
+    def lifted(self, centre: Array, moving: Array) -> Array:
+        """What the lift's wrench about a point (3,) gains per joint velocity, (6, n_v); moving: how the point itself
+        moves with them, (3, n_v)."""
+        out = self.lifting.copy()
+        force = self.lift[:, 3:].sum(axis=0)
+        out[:3] -= np.cross(centre, out[3:].T).T + np.cross(moving.T, force).T
         return out
 
     def after(self, change: Array) -> Array:
@@ -102,7 +114,53 @@ def water_force(
     damping = np.empty_like(found.damping)
     _about_origins(pose.origins, found.damping, scale, damping)
     flow = drag if fit is None else scale[:, None] * drag + fit.beyond
-    return WaterForce(pose.origins, pose.jacobian, flow, lift, damping, drag, drag if felt is None else felt - lift)
+    lifting = _lifting(pose, still, faces)
+    felt = drag if felt is None else felt - lift
+    return WaterForce(pose.origins, pose.jacobian, flow, lift, damping, lifting, drag, felt)
+
+
+def _lifting(pose: SkinPose, still: StillWater, faces: Array) -> Array:
+    vertices = pose.place.vertices
+    fields = np.zeros((3, *vertices.shape))
+    _swept(vertices, faces, still.level, still.density * still.gravity, fields)
+    out = np.zeros((6, pose.jacobian.shape[1]))
+    for row, field in zip((0, 1, 5), fields, strict=True):  # moments about x and y, force up; calm water gives no other
+        wrenches = pose.place.wrenches(field)
+        wrenches[:, :3] -= np.cross(pose.origins, wrenches[:, 3:])
+        out[row] = pose.jacobian.T @ wrenches.ravel()
+    return out
+
+
+@nb.njit(cache=True)
+def _swept(vertices, faces, level, heavy, out):
+    """What (y, -x, 1) rho g n dA of the wet skin gives its vertices: lift gained per velocity of each, (3, n, 3).
+    A triangle that the surface cuts counts by the wet part of its area."""
+    depth = np.empty(3)
+    for f in faces:
+        wet = 0
+        for s in range(3):
+            depth[s] = level - vertices[f[s], 2]
+            wet += depth[s] > 0.0
+        if wet == 0:
+            continue
+        part = 1.0
+        if wet < 3:  # the corner that is alone on its side of the surface
+            for s in range(3):
+                if (depth[s] > 0.0) == (wet == 1):
+                    one = depth[s] / (depth[s] - depth[(s + 1) % 3]) * depth[s] / (depth[s] - depth[(s + 2) % 3])
+            part = one if wet == 1 else 1.0 - one
+        a, b, c = vertices[f[0]], vertices[f[1]], vertices[f[2]]
+        share = heavy * part / 6.0  # half of the cross product, a third for each corner
+        n0 = share * ((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]))
+        n1 = share * ((b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2]))
+        n2 = share * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+        x, y = (a[0] + b[0] + c[0]) / 3.0, (a[1] + b[1] + c[1]) / 3.0
+        for k in range(3):
+            field = y if k == 0 else (-x if k == 1 else 1.0)
+            for s in range(3):
+                out[k, f[s], 0] += field * n0
+                out[k, f[s], 1] += field * n1
+                out[k, f[s], 2] += field * n2
 
 
 @nb.njit(cache=True)

@@ -1,7 +1,7 @@
 """Tasks: what a swimmer may want, each a few rows (Si 2013, 5.2). Weights are in SI units.
 
-`Orient`     chest face up or face down, level, wherever it heads      `Untwist`  the pelvis turns with the chest
-`Rotate`     the water's moment about that axis, as large as may be (5.12)
+`Orient`     he turns face up or face down, level, wherever he heads    `Untwist`  the pelvis turns with the chest
+`Rotate`     the water's moment about that axis, flow and lift, as large as may be (5.12)
 `Hold`       a pose of the joints                                       `Effort`   as little torque as may be
 `Rest`       a pose to float in, once he lies as he should
 `Rise`       the centre of mass at a height                             `MouthOut` lips above the water
@@ -24,6 +24,7 @@ Array = np.ndarray
 UP = np.array([0.0, 0.0, 1.0])
 BEGINS, LIES = np.radians(45.0), np.radians(20.0)  # off face up or down: he begins to rest, he rests
 SIDE = np.radians(120.0)  # of a turn beyond which the side once chosen is kept
+TRUNK = ("L", *(f"T{i}" for i in range(1, 10)))  # the spine below the neck, T10 to T12 too
 STRETCHED = ("Fe", "Tfp", "L", "T", "C", "Sku")  # bones of legs, spine, and the head
 LIPS = np.array([0.0, -0.10, -0.03])  # [m] in the jaw's frame, on the skin
 
@@ -65,39 +66,36 @@ def lying(now: Now, face_up: bool) -> float:
 
 @dataclass
 class Orient:
-    """Chest and pelvis face up or down, their long axis at `pitch` [rad] above level; the heading is free.
+    """The whole body rolls until the chest faces up or down; chest and pelvis at `pitch` [rad] above level; the heading
+    is free.
 
-    The first bone chooses the side to which all turn: near half a turn a chest and a pelvis that are twisted against
-    each other may be nearer to opposite sides, and would hold each other back."""
+    It is the whole body's angular momentum about the chest's long axis that is asked for. Asked for the turning of
+    chest and pelvis themselves, arms and legs swing against them until they stand at the ends of their ranges: an arm
+    up in the air and a leg deep in the water, where buoyancy holds the trunk 40° off with 10 to 20 N m."""
 
     face_up: bool
-    weight: float = 3.0
+    weight: float = 12.0  # of the roll
     gain: float = 3.0  # [1/s] of the turn that is left
     fastest: float = 2.5  # [rad/s]
     pitch: float = 0.0
-    pitch_weight: float = 1.0
-    bones: tuple[str, ...] = ("T6", "Pel")
-    eased: float = 1.0  # share of the weight that is left once he lies
+    pitch_weight: float = 3.0
+    bones: tuple[str, ...] = ("T6", "Pel")  # the first one's roll, and the pitch of all
+    eased: float = 1.0  # share of the weights that is left once he lies
     name: str = "orient"
 
     def start(self) -> dict[str, Array]:
         return {self.bones[0]: np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        weight = self.weight * (1.0 - (1.0 - self.eased) * lying(now, self.face_up))
-        lead = None
+        share = 1.0 - (1.0 - self.eased) * lying(now, self.face_up)
         for bone in self.bones:
             b = now.skeleton.index(bone)
             turn = turn_needed(now.poses[b], self.face_up, self.pitch)
-            if lead is None:
-                roll = lead = kept_side(turn.roll, memory, bone)
-            else:
-                roll = lead + float(np.angle(np.exp(1j * (turn.roll - lead))))
-            J = now.turning(b)
-            rate = np.clip(self.gain * roll, -self.fastest, self.fastest)
-            gathered.want(turn.long @ J, np.array([rate]), weight)
+            if bone == self.bones[0]:
+                rate = np.clip(self.gain * kept_side(turn.roll, memory, bone), -self.fastest, self.fastest)
+                gathered.want(now.whirling(turn.long), np.array([rate]), self.weight * share)
             rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
-            gathered.want(turn.across @ J, np.array([rate]), weight * self.pitch_weight)
+            gathered.want(turn.across @ now.turning(b), np.array([rate]), self.pitch_weight * share)
 
 
 def kept_side(turn: float, memory: dict[str, Array], word: str = "T6") -> float:
@@ -135,11 +133,15 @@ class Untwist:
 
 @dataclass
 class Rotate:
-    """The water's moment about the axis of the turn that is left, as large as may be: -w ω·τ (5.12), fading out."""
+    """The water's moment about the axis of the turn that is left, as large as may be: -w ω·τ (5.12), fading out.
+
+    Joint velocities x kept for a time H bring the angular momentum ω·(-H D x + ½ H² K x): of the flow, which ends with
+    the motion, and of the lift, which stays as long as the pose (an arm held out of the water weighs 35 N)."""
 
     face_up: bool
     weight: float = 0.02
     near: float = np.radians(30.0)  # of the turn, below which it fades
+    kept: float = 0.5  # H [s]: as long as a limb may go on one way
     name: str = "rotate"
 
     def start(self) -> dict[str, Array]:
@@ -149,7 +151,9 @@ class Rotate:
         turn = turn_needed(now.poses[now.skeleton.index("T6")], self.face_up)
         share = fading(kept_side(turn.roll, memory), self.near)
         if share != 0.0:
-            gathered.push(-turn.long @ now.water.damped(now.centre)[:3], self.weight * share)
+            lifted = now.water.lifted(now.centre, lift_axis(now))[:3]
+            gained = 0.5 * self.kept * lifted - now.water.damped(now.centre)[:3]
+            gathered.push(turn.long @ gained, self.weight * share)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from vitruvian.control.poses import pose
 from vitruvian.control.tasks.capsules import Capsules
 from vitruvian.control.tasks.gather import Task
 from vitruvian.control.tasks.limbs import Natural
-from vitruvian.control.tasks.tasks import Orient, Rest, Rotate, Untwist
+from vitruvian.control.tasks.tasks import TRUNK, Hold, Orient, Rest, Rotate, Untwist
 from vitruvian.skeleton import bone_poses
 from vitruvian.skin import BoundSkin
 from vitruvian.spatial import exp_so3, quaternion_from_rotation
@@ -27,7 +27,13 @@ FLOATING = {"arm": {"direction": [1.0, 0.0, 0.0]}}
 def turning_tasks(body: Body, face_up: bool, *, natural: float = 0.0, rest: Array | None = None) -> list[Task]:
     """What turns him over and keeps him there; natural: weight of the limbs' learned motion; rest: a pose to take."""
     resting = pose(body, FLOATING) if rest is None else rest
-    tasks: list[Task] = [Orient(face_up, eased=EASED), Untwist(), Rotate(face_up), Rest(resting, face_up)]
+    tasks: list[Task] = [
+        Orient(face_up, eased=EASED),
+        Untwist(),
+        Rotate(face_up),
+        Rest(resting, face_up),
+        Hold(resting, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"),  # he turns as one piece
+    ]
     if natural > 0.0:
         tasks.append(Natural(body, natural))
     return tasks
