@@ -45,6 +45,16 @@ def test_times_scale_about_the_mean_and_leave_the_neck(crawl):
     assert (line(made, "C1 twist") == line(crawl, "C1 twist")).all()
 
 
+def test_a_twist_that_comes_later_leaves_neck_and_arms(crawl):
+    made = shaped(crawl, {"twist later": 3 / 24})
+    assert np.abs(line(made, "T6 twist") - np.roll(line(crawl, "T6 twist"), 3)).max() < 0.011
+    for word in ("C1 twist", "pelvis twist", "left shoulder rotation"):
+        assert (line(made, word) == line(crawl, word)).all()
+    half = shaped(crawl, {"twist later": 0.5 / 24})  # between poses
+    between = 0.5 * (line(crawl, "T6 twist") + np.roll(line(crawl, "T6 twist"), 1))
+    assert np.abs(line(half, "T6 twist") - between).max() < 0.1
+
+
 def test_bent_time_moves_what_happened(crawl):
     made = shaped(crawl, {"arms 0.5 at": 0.54167})
     for side, turn in (("left", 0), ("right", 12)):

@@ -23,7 +23,7 @@ from vitruvian.control.rhythm import (
     stroke_names,
 )
 from vitruvian.control.rhythm.learning import STILL, target
-from vitruvian.verify import _swim_control, _swim_momentum, _swim_water
+from vitruvian.verify import _swim_control, _swim_momentum, _swim_strokes, _swim_water
 from vitruvian.verify.book import Finding, claim, worst
 
 RATE = 0.75  # [1/s]
@@ -142,6 +142,36 @@ def empty_lungs_sink_in_simulated_water() -> Finding:
 def a_streamlined_swimmer_glides_with_little_drag() -> Finding:
     """Towing force over the square of the speed, hands together overhead, under the surface of simulated water."""
     return _swim_water.streamlined_drag()
+
+
+@claim
+def a_crawl_by_muscles_swims_a_metre_a_second() -> Finding:
+    """Mean speed over the second and third stroke; simulated water."""
+    return _swim_strokes.speed("crawl", 1.0)
+
+
+@claim
+def a_stroke_of_crawl_carries_a_metre_and_forty() -> Finding:
+    """Way of the centre of mass in a stroke, second and third; simulated water."""
+    return _swim_strokes.length("crawl", 1.4)
+
+
+@claim
+def a_butterfly_by_muscles_swims_a_metre_a_second() -> Finding:
+    """Mean speed over the second stroke; simulated water."""
+    return _swim_strokes.speed("butterfly", 1.0)
+
+
+@claim
+def a_backstroke_by_muscles_swims_80_centimetres_a_second() -> Finding:
+    """Mean speed over the second and third stroke; simulated water."""
+    return _swim_strokes.speed("backstroke", 0.8)
+
+
+@claim
+def a_breaststroke_by_muscles_swims_70_centimetres_a_second() -> Finding:
+    """Mean speed over the second and third stroke; simulated water."""
+    return _swim_strokes.speed("breaststroke", 0.7)
 
 
 @claim

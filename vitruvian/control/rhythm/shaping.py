@@ -5,6 +5,7 @@
                                          has the sides in turn, at the same phase if it has both in one line
     "twist times" = 1.2                  all lines of that coordinate but the pelvis's, neck's and head's; "hip flexion
                                          times" swings about its mean
+    "twist later" = 0.1                  the same lines a tenth of a cycle later, against arms and legs
     "knee flexion plus" = -3             the whole line
     "arms 0.62 at" = 0.66                time of the arms bent, so that what happened at 0.62 happens at 0.66: a smooth
                                          ascending curve (PCHIP) through all such pairs
@@ -62,10 +63,10 @@ def shaped(table: Mapping[str, Any], changes: Mapping[str, float]) -> dict[str, 
         elif word.endswith(" plus"):
             for line, _ in _named(lines, word.removesuffix(" plus")):
                 lines[line] = lines[line] + value
-        elif word == "twist times":
+        elif word in ("twist times", "twist later"):
             for line in lines:
                 if line.endswith(" twist") and not line.startswith(_NECK):
-                    lines[line] = lines[line] * value
+                    lines[line] = lines[line] * value if word == "twist times" else _later(lines[line], value)
         elif word.endswith(" times"):
             for line, _ in _named(lines, word.removesuffix(" times")):
                 middle = lines[line].mean()
@@ -90,6 +91,13 @@ def _named(lines: Mapping[str, Array], word: str) -> list[tuple[str, float]]:
     if not sided:
         raise InputError(f"the stroke has no line '{word}'")
     return sided
+
+
+def _later(values: Array, by: float) -> Array:
+    """A line whose cycle runs `by` of it later."""
+    phase = np.arange(len(values)) / len(values)
+    spline = PeriodicSpline.fit(phase, values[:, None])
+    return np.array([spline(x % 1.0, 0)[0] for x in phase - by])
 
 
 def _bend_time(
