@@ -17,7 +17,7 @@ from numba import njit
 
 Array = np.ndarray
 INDEX = 1.33  # of refraction
-STEPS = 6  # of Newton's method at most, from the straight line; x is then right to 1e-6 of D
+STEPS = 6  # of Newton's method at most, from the straight line or the window's edge; x is then right to 1e-6 of D
 ENOUGH = 1e-5  # step, as a part of D, after which the next would be below rounding
 
 
@@ -37,13 +37,14 @@ def apparent(points: Array, eye: Array, level: float) -> Array:
 def _bend(points, ex, ey, ez, height, here, there):
     """Points beyond the surface, `height` [m] under the eye, put where they appear."""
     h = abs(height)
+    farthest = h * there / np.sqrt(here * here - there * there) if there < here else np.inf  # edge of the window to air
     for i in range(points.shape[0]):
         d = ez - height - points[i, 2] if height > 0.0 else points[i, 2] - (ez - height)
         if not d > 0.0:
             continue
         ax, ay = points[i, 0] - ex, points[i, 1] - ey
         distance = max(np.sqrt(ax * ax + ay * ay), 1e-12)
-        x = distance * h / (h + d)
+        x = min(distance * h / (h + d), farthest)
         low, high = 0.0, distance
         for _ in range(STEPS):
             rest = distance - x
@@ -67,12 +68,11 @@ def _bend(points, ex, ey, ez, height, here, there):
         points[i, 2] = ez - height * scale
 
 
-def mirrored(points: Array, faces: Array, eye: Array, level: float) -> tuple[Array, Array, Array]:
-    """Points and triangles of the image in the surface, seen from `eye` below it where nothing of the air is seen, and
-    which of `faces` they are."""
-    image = points * (1.0, 1.0, -1.0) + (0.0, 0.0, 2.0 * level)
-    away = np.hypot(*(image[:, :2] - eye[:2]).T)
-    window = away < (image[:, 2] - eye[2]) / np.sqrt(INDEX**2 - 1.0)
-    kept = (points[:, 2] < level) & ~window
-    whole = np.flatnonzero(kept[faces].all(axis=1))
-    return image, np.ascontiguousarray(faces[whole][:, [0, 2, 1]]), whole
+def mirrored(points: Array, level: float) -> Array:
+    """Places [m] of the image of points in the surface."""
+    return points * (1.0, 1.0, -1.0) + (0.0, 0.0, 2.0 * level)
+
+
+def beyond_window(image: Array, eye: Array) -> Array:
+    """How far [m] points above the surface are outside the cone in which `eye` below it sees the air."""
+    return np.hypot(*(image[:, :2] - eye[:2]).T) - (image[:, 2] - eye[2]) / np.sqrt(INDEX**2 - 1.0)
