@@ -171,7 +171,7 @@ def book_page() -> str:
     claims = find_claims([])
     lines = ["# The verification book", ""]
     lines += [
-        f"{len(claims)} claims, each measured anew by `vitruvian verify` (one chapter: `vitruvian verify water`)."
+        f"{len(claims)} claims, each measured by `vitruvian verify` (one chapter: `vitruvian verify water`)."
     ]
     chapters = list(dict.fromkeys(claim.name.partition("/")[0] for claim in claims))
     if measured:

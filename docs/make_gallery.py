@@ -95,7 +95,7 @@ HEAD = """# Gallery
 
 Each scene is an experiment that checks itself: `vitruvian run NAME` runs it, `vitruvian view` shows it,
 `vitruvian info NAME` lists what can be set. The pictures and figures below are those of a run at draft quality,
-made by `docs/make_gallery.py`.
+made by `docs/make_gallery.py`. Ten stills and a film by Blender's Cycles: [path-traced pictures](path-traced.md).
 """
 
 
@@ -154,7 +154,7 @@ def entry(scene, report: dict) -> str:
     answers = f" Answers to {scene.answers}." if scene.answers else ""
     metrics = ", ".join(f"{name} {value:.4g}" for name, value in report["metrics"].items() if value is not None)
     checks = "; ".join(f"{name}{'' if passed else ' (FAILED)'}" for name, passed in report["checks"].items())
-    told = (f"{scene.summary}.{answers}", f"Checked: {checks}.", f"Measured over {report['seconds']:g} s: {metrics}.")
+    told = (f"{scene.headline}.{answers}", f"Checked: {checks}.", f"Measured over {report['seconds']:g} s: {metrics}.")
     lines = "\n\n".join(fill(line, 148, break_long_words=False, break_on_hyphens=False) for line in told)
     shown = f"![{scene.name}](pictures/{scene.name}.webp)"
     if (HERE / "pictures" / f"film-{scene.name}.webp").exists():

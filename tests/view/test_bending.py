@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from vitruvian.view.bending import INDEX, apparent, mirrored
+from vitruvian.view.bending import INDEX, apparent, beyond_window, mirrored
 
 
 @pytest.mark.parametrize("height", [0.3, 4.0, -1.5])
@@ -43,10 +43,20 @@ def test_water_looks_shallower_than_it_is():
     assert np.arctan2(seen[0], eye[2] - seen[2]) > np.arctan2(2.0, 3.0)  # higher up in the picture
 
 
+def test_what_barely_leaves_the_water_far_away_is_seen_at_the_edge_of_the_window():
+    eye = np.array([0.0, 0.0, -1.0])
+    edge = np.tan(np.arcsin(1.0 / INDEX))
+    for height in (1e-9, 1e-6, 1e-4):
+        seen = apparent(np.array([[6.0, 0.0, height]]), eye, 0.0)[0]
+        assert seen[0] / (seen[2] + 1.0) == pytest.approx(edge, rel=1e-3)
+
+
 def test_a_mirror_image_is_where_the_mirrored_ray_goes_and_not_in_the_window_to_the_air():
     eye = np.array([0.0, 0.0, -1.0])
-    points = np.array([[3.0, 0.0, -0.2], [3.1, 0.0, -0.2], [3.0, 0.1, -0.3], [0.1, 0.0, -0.2], [3.0, 0.0, 0.2]])
-    image, faces, which = mirrored(points, np.array([[0, 1, 2], [0, 1, 3], [0, 1, 4]]), eye, 0.0)
+    points = np.array([[3.0, 0.0, -0.2], [0.1, 0.0, -0.2]])
+    image = mirrored(points, 0.0)
     assert np.allclose(image[0], [3.0, 0.0, 0.2])
-    assert which.tolist() == [0]  # the second reaches into the window, the third out of the water
-    assert faces.tolist() == [[0, 2, 1]]
+    outside = beyond_window(image, eye)
+    assert outside[0] > 0.0 > outside[1]
+    edge = np.tan(np.arcsin(1.0 / INDEX))
+    assert beyond_window(np.array([[2.0 * edge, 0.0, 1.0]]), eye)[0] == pytest.approx(0.0, abs=1e-12)

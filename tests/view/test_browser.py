@@ -218,6 +218,14 @@ def test_two_recordings_stand_side_by_side_or_over_each_other_on_one_time_line(l
     try:
         page = look(viewer.url)
         assert page.evaluate("page.actors.map(a => a.frame !== null)") == [True, True]
+        for camera in ("front", "side"):  # neither hides the other, wherever one looks from
+            page.evaluate("name => page.go(page.stage.cameras.find(c => c.name === name))", camera)
+            spans = page.evaluate("""page.actors.map(a => { const c = page.camera(), x = page.corners(a).map(p => {
+              const d = p.map((v, k) => v - c.eye[k]), dot = w => w[0] * d[0] + w[1] * d[1] + w[2] * d[2];
+              return dot(c.right) / -dot(c.back);
+            }); return [Math.min(...x), Math.max(...x)]; })""")
+            assert spans[0][1] < spans[1][0] + 0.25 * (spans[0][1] - spans[0][0])  # perspective laps over a little
+            assert page.evaluate("page.fits(page.corners())")
         beside = shot(page)
         page.click("#over")
         assert np.abs(shot(page) - beside).mean() > 1.0

@@ -64,6 +64,32 @@ def test_forces_are_drawn_as_arrows(viewer, look, shot):
     assert np.abs(shot(page) - before).mean() > 0.05
 
 
+def test_forces_on_several_bones_start_at_these_and_their_scale_is_told(look, demo):
+    recording = demo.demo(3)
+    bones = ("upper", "lower")
+    signals = (Signal("flow", "N", "force of the flow", tuple(f"{b} {c}" for b in bones for c in "xyz")),)
+    pushes = np.array([0.0, 0.0, 40.0, 30.0, 0.0, 0.0])
+    frames = [replace(frame, signals={"flow": pushes}) for frame in recording.frames]
+    stage = replace(recording.stage, signals=signals)
+    viewer = serve(MemoryRecording(stage, frames, recording.time), port=0, open_browser=False, block=False)
+    try:
+        page = look(viewer.url)
+        page.wait_for_function("page.signals")
+        page.evaluate("page.told = []; page.painter.arrow = (from, to) => page.told.push([from, to]); 0")
+        page.keyboard.press("f")
+        page.wait_for_selector("#forces i")
+        (here, there), (other, tip) = page.evaluate("page.told.slice(0, 2)")
+        size = page.evaluate("ARROW * page.large")
+        assert np.allclose(np.subtract(there, here), [0.0, 0.0, size], atol=1e-4)
+        assert np.allclose(here, page.evaluate("page.middleOf(page.actors[0], 1)"))
+        assert np.allclose(np.subtract(tip, other), [0.75 * size, 0.0, 0.0], atol=1e-4)
+        assert page.inner_text("#forces").strip().startswith("force of the flow: 10 cm for ")
+        page.keyboard.press("f")
+        page.wait_for_selector("#forces i", state="detached")
+    finally:
+        viewer.close()
+
+
 def test_the_force_of_the_ground_acts_at_its_centre_of_pressure(look, demo):
     recording = demo.demo(3)
     axes = ("left", "back", "up")

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 import trimesh
 
+from vitruvian.mesh import box
 from vitruvian.view import normals
 from vitruvian.view.camera import MARGIN, auto_view, bounds_of, pinhole
 from vitruvian.view.colour import colour_map, linear_from_srgb, srgb_from_linear
 from vitruvian.view.creases import siding, split_at_creases
+from vitruvian.view.drawing import Model
+from vitruvian.world import Frame, Mesh, Stage
 
 
 def test_corner_normals_of_a_box_are_flat_and_of_a_ball_radial(demo):
@@ -82,3 +85,22 @@ def test_box_is_split_along_its_edges_and_a_ball_is_not(demo):
     assert np.allclose(vertices[origin], split)
     vertices, faces = demo.ball(1.0)
     assert len(split_at_creases(vertices, faces)[0]) == len(vertices)
+
+
+def test_rigid_parts_go_with_their_bodies_and_one_without_a_place_is_left_out():
+    vertices, faces = box((0.1, 0.2, 0.3))
+    meshes = tuple(Mesh(f"m{k}", name, vertices, faces, layer="bones") for k, name in enumerate(("a", "b", "")))
+    model = Model(Stage(bodies=("a", "b"), meshes=meshes, ground=None))
+    half = np.sqrt(0.5)
+    poses = np.array([[1.0, 2.0, 3.0, half, 0.0, 0.0, half], [np.nan, 0, 0, 1, 0, 0, 0]])
+    drawn = model.draw(Frame(poses=poses)).solid
+    n, m = len(vertices), len(faces)
+    turned = np.stack([-vertices[:, 1], vertices[:, 0], vertices[:, 2]], axis=1)  # a quarter turn about z
+    assert np.allclose(drawn.vertices[:n], turned + poses[0, :3])
+    assert len(drawn.faces) == 2 * m
+    assert np.isfinite(drawn.vertices[drawn.faces]).all()
+    assert np.isfinite(drawn.normals).all()
+    assert np.allclose(drawn.vertices[2 * n :], vertices)
+    a, b, c = (drawn.vertices[drawn.faces[:m, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    assert np.allclose(drawn.normals[:m, 0], across / np.linalg.norm(across, axis=1, keepdims=True), atol=1e-6)

@@ -7,8 +7,9 @@ from vitruvian.mesh import box
 from vitruvian.systems.colours import WATER
 from vitruvian.view import Shooting, one_frame
 from vitruvian.view.camera import BOB, follow_shift
+from vitruvian.view.drawing import Model
 from vitruvian.view.raster.water import F0, INDEX, faded, media, mirror_from_below
-from vitruvian.view.sea import POOL_DEPTH, Rim, pool_floor
+from vitruvian.view.sea import POOL_DEPTH, Rim, open_water, pool_floor, surround
 from vitruvian.world import Camera, Frame, Mesh, Stage, Surface, SurfaceFrame
 
 
@@ -181,3 +182,26 @@ def test_a_body_in_deep_water_appears_higher_to_an_eye_above_it():
     red = np.argwhere(picture[..., 0] - picture[..., 2] > 20)
     middle = red[:, 0].mean()
     assert middle < 46.0  # above the middle of the picture, to which a straight ray would go
+
+
+def test_mirror_image_of_a_body_that_sticks_out_ends_at_the_surface_and_has_its_head():
+    low, faces = box((0.4, 0.4, 0.6), (3.0, 0.0, 0.1))  # half in the water, half out
+    head, head_faces = box((0.2, 0.2, 0.2), (3.4, 0.0, -0.3))
+    eye, target = np.array([0.0, 0.0, -1.0]), np.array([3.0, 0.0, 0.0])
+    stage = Stage(
+        meshes=(Mesh("head", "", head, head_faces, layer="skin"),),
+        surfaces=(
+            Surface("skin", faces, layer="skin", opacity=0.5),
+            Surface("water", None, layer="water", colour=WATER, opacity=0.45),
+        ),
+        cameras=(Camera("eye", tuple(eye), tuple(target)),),
+    )
+    frame = Frame(surfaces={"skin": SurfaceFrame(low), "water": SurfaceFrame(*sheet(half=5.0))})
+    drawing, medium = surround(Model(stage).draw(frame), open_water(stage), frame, eye, target, 1.0)
+    assert medium.wet
+    assert drawing.image is not None
+    seen = drawing.image.vertices[drawing.image.faces]
+    inner = seen[(seen[..., 0] < 3.25).all(axis=1)]
+    assert inner[..., 2].min() == pytest.approx(0.0, abs=1e-5)  # down to the surface, without a gap
+    assert inner[..., 2].max() == pytest.approx(0.2)
+    assert np.abs(seen[..., 0] - 3.5).min() < 1e-9  # the head

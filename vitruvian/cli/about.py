@@ -56,7 +56,7 @@ def about_scene(scene: Scene, settings: Mapping[str, Any] | None = None) -> dict
     }
     return {
         "scene": scene.name,
-        "summary": scene.summary,
+        "summary": scene.headline,
         "answers": scene.answers,
         "with": {name: chosen[name] for name in settings} if settings else "the settings' defaults",
         "seconds": scene.seconds,

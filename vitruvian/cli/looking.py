@@ -92,10 +92,10 @@ def render(
 ) -> None:
     """Draw a picture or a film of a recording, off screen."""
     pixels, shown = parse_size(size), parse_layers(layers)
+    recording = _shown(path)  # before the renderer is loaded, which takes longer than to say what is wrong with a file
     from vitruvian.door import render as draw
     from vitruvian.view.render import FILMS
 
-    recording = _shown(path)
     how: dict[str, Any] = {"at": at, "size": pixels, "layers": shown, "camera": camera, "fps": fps}
     how |= {"eye": parse_place(eye, "--from"), "look": parse_place(look, "--look"), "orbit": orbit}
     how |= {"engine": engine, "quality": quality, "device": device, "blur": blur}

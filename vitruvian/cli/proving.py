@@ -20,7 +20,7 @@ PEERS = ".venv/bin/pip install -e '.[peers]'"
 
 
 def verify(cases: Cases = None, json: Json = False) -> int:
-    """Measure the claims of the verification book anew."""
+    """Measure the claims of the verification book."""
     from vitruvian.verify.book import check_claim, find_claims
 
     outcomes, stopped = _each(find_claims(cases or []), check_claim, "verifying")
@@ -57,7 +57,7 @@ def verify(cases: Cases = None, json: Json = False) -> int:
 
 
 def bench(cases: Cases = None, json: Json = False) -> int:
-    """Time our ways beside those of the peers that are installed, in the same run."""
+    """Time our solvers and the installed peers in the same run."""
     from vitruvian.benchmarks.suite import find_timings, measure
 
     outcomes, stopped = _each(find_timings(cases or []), measure, "timing")

@@ -27,7 +27,7 @@ def scenes(json: Json = False) -> None:
     if json:
         print_json({"scenes": {scene.name: _about(scene) for scene in found}})
         return
-    rows = [[scene.name, f"{scene.seconds:g} s", scene.summary, scene.answers] for scene in found]
+    rows = [[scene.name, f"{scene.seconds:g} s", scene.headline, scene.answers] for scene in found]
     print_table("", ("scene", "runs for", "what it shows", "answers to"), rows, right=("runs for",))
     remark("\nRun one with `vitruvian run SCENE`; `vitruvian info SCENE` lists what can be set.")
 

@@ -43,7 +43,7 @@ from vitruvian.systems.measures import Measure, Now
 from vitruvian.systems.person import head_meshes, skin_layer
 from vitruvian.systems.surroundings import Push, add_pushes
 from vitruvian.systems.swimmer_room import check_room
-from vitruvian.systems.swimmer_signals import Calm, parts_of, swim_measures
+from vitruvian.systems.swimmer_signals import Calm, flow_bones_of, parts_of, swim_measures
 from vitruvian.water import FORCES, Tank, WaterState, fill, follow, start_patches
 from vitruvian.water import step as step_water
 from vitruvian.world import Camera, Mesh, Points, Surface, SurfaceFrame
@@ -138,6 +138,7 @@ class SwimmerSystem(Drawn):
                 raise InputError("swim: patches refine simulated water with pressure forces")
             self.patches = limb_patches(self.in_water, self.in_water.start(self.q0, self.v0), water, patches)
         self.groups, self.parts = muscle_groups(body), parts_of(skin.names)
+        self.flow_bones = flow_bones_of(skin.names)
         self.layers = self._layers(meshes, drawn)
         self.measures = (*swim_measures(), *(breathing.measures if breathing else ()), *measures)
         self.cameras = tuple(cameras)
@@ -244,7 +245,7 @@ class SwimmerSystem(Drawn):
         vertices = now.once(self.vertices)
         links, count = self.in_water.shape.links, len(self.skin.names)
         lift = still.forces(vertices, np.zeros_like(vertices), self.skin.faces, links, count).lift[:, 3:]
-        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)), still.level, self.parts)
+        return Calm(lift, float(lift[:, 2].sum() / (density * gravity)), still.level, self.parts, self.flow_bones)
 
     def _layers(self, meshes: Sequence[Mesh], drawn: bool) -> list[Layer]:
         def activation(now: Now) -> Array:

@@ -25,6 +25,7 @@ class Calm:
     displaced: float  # volume below the surface [m^3]
     level: float  # of the surface [m]
     parts: Array  # index into BODY_PARTS of each link, shape (links,)
+    bones: Array  # index into FLOW_BONES of each link, shape (links,)
 
 
 BODY_PARTS = ("trunk", "head and neck", "upper arms", "forearms", "hands", "thighs", "shanks", "feet")  # of the body
@@ -35,6 +36,17 @@ def parts_of(links: Sequence[str]) -> Array:
     """Index into BODY_PARTS of each link of a skin, by its bone's name, shape (links,)."""
     above = ("Sku", *(f"C{i}" for i in range(1, 8)))
     return np.array([_LIMBS.get(x.split("_")[0], int(x in above)) for x in links])
+
+
+FLOW_BONES = ("T6", "Sku", *(f"{bone}_{side}" for bone in ("Hu", "Ul", "Ha", "Fe", "Tfp", "Fo") for side in "lr"))
+
+
+def flow_bones_of(links: Sequence[str]) -> Array:
+    """Index into FLOW_BONES of each link of a skin: the bone of its part of the body and its side, shape (links,)."""
+    names = [("T6", "Sku", "Hu", "Ul", "Ha", "Fe", "Tfp", "Fo")[part] for part in parts_of(links)]
+    return np.array(
+        [FLOW_BONES.index(x if x in FLOW_BONES else x + link[-2:]) for x, link in zip(names, links, strict=True)]
+    )
 
 
 SIGNALS = (
@@ -53,6 +65,12 @@ SIGNALS = (
     Signal("propulsion", "N", "flow forces on parts pushed forward, summed"),
     Signal("drag", "N", "flow forces on parts held back, summed"),
     Signal("thrust_by_part", "N", "flow force ahead on each part; less than zero: it is held back", BODY_PARTS),
+    Signal(
+        "flow_force",
+        "N",
+        "force of the flow on each part of the body",
+        tuple(f"{b} {c}" for b in FLOW_BONES for c in "xyz"),
+    ),
     Signal("water_force", "N", "force of the water on the body", ("x", "y", "z")),
     Signal("work", "J", "work so far", ("muscles or torques", "water", "pushes", "damped joints")),
     Signal("energy", "J", "energy of the body", ("kinetic", "gravity", "springs")),
@@ -80,7 +98,8 @@ def swim_readings(now: Now) -> dict[str, float | Array]:
     chest = poses[s.index("T6")]
     neck = poses[s.index("T1"), :3, 3]
     ahead = _level_direction(neck - pelvis[:3, 3])
-    flow = (state.link_force[:, 3:] - calm.lift) @ ahead
+    force = state.link_force[:, 3:] - calm.lift
+    flow = force @ ahead
     com = centre_of_mass(s, state.q)
     e = energy(s, state.q, state.v)
     velocity = np.asarray(centroidal_momentum(s, state.q, state.v)[3:] / s.mass)
@@ -103,6 +122,9 @@ def swim_readings(now: Now) -> dict[str, float | Array]:
         "propulsion": float(np.maximum(flow, 0.0).sum()),
         "drag": float(-np.minimum(flow, 0.0).sum()),
         "thrust_by_part": np.bincount(calm.parts, weights=flow, minlength=len(BODY_PARTS)),
+        "flow_force": np.stack(
+            [np.bincount(calm.bones, weights=force[:, c], minlength=len(FLOW_BONES)) for c in range(3)], axis=1
+        ).ravel(),
         "water_force": state.link_force[:, 3:].sum(axis=0),
         "work": np.array([work["drive"], work["water"], work["push"], work["joints"]]),
         "energy": np.array([e.kinetic, e.gravity, e.springs]),

@@ -13,49 +13,66 @@ vertical see no air: the surface mirrors there. Waves are not in this.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 Array = np.ndarray
 INDEX = 1.33  # of refraction
-STEPS = 6  # of Newton's method, from the straight line; x is then right to 1e-6 of D
+STEPS = 6  # of Newton's method at most, from the straight line or the window's edge; x is then right to 1e-6 of D
+ENOUGH = 1e-5  # step, as a part of D, after which the next would be below rounding
 
 
 def apparent(points: Array, eye: Array, level: float) -> Array:
     """Where points [m] (n, 3) appear from `eye` [m]; those on the eye's side of the surface are as they are."""
     h = float(eye[2] - level)
     below = h > 0.0  # what is below is seen bent
-    far = (points[:, 2] < level) if below else (points[:, 2] > level)
-    if not far.any() or h == 0.0:
+    if h == 0.0:
         return points
-    p = points[far]
     here, there = (1.0, INDEX) if below else (INDEX, 1.0)
-    h, d = abs(h), np.abs(p[:, 2] - level)
-    away = p[:, :2] - eye[:2]
-    distance = np.maximum(np.hypot(away[:, 0], away[:, 1]), 1e-12)
-    x = distance * h / (h + d)
-    low, high = np.zeros_like(x), distance.copy()
-    for _ in range(STEPS):
-        rest = distance - x
-        one, two = np.sqrt(x * x + h * h), np.sqrt(rest * rest + d * d) + 1e-300
-        wrong = here * x / one - there * rest / two
-        low, high = np.where(wrong < 0.0, x, low), np.where(wrong > 0.0, x, high)
-        slope = here * h * h / one**3 + there * d * d / two**3
-        x = x - wrong / slope
-        x = np.where((x >= low) & (x <= high), x, 0.5 * (low + high))
-    first = np.sqrt(x * x + h * h)
-    whole = first + np.sqrt((distance - x) ** 2 + d * d)
-    out = np.array(points)
-    scale = whole / first
-    out[far, :2] = eye[:2] + away * (x / distance * scale)[:, None]
-    out[far, 2] = eye[2] + (-h if below else h) * scale
+    out = np.array(points, dtype=np.float64)
+    _bend(out, *(float(x) for x in eye), h, here, there)
     return out
 
 
-def mirrored(points: Array, faces: Array, eye: Array, level: float) -> tuple[Array, Array, Array]:
-    """Points and triangles of the image in the surface, seen from `eye` below it where nothing of the air is seen, and
-    which of `faces` they are."""
-    image = points * (1.0, 1.0, -1.0) + (0.0, 0.0, 2.0 * level)
-    away = np.hypot(*(image[:, :2] - eye[:2]).T)
-    window = away < (image[:, 2] - eye[2]) / np.sqrt(INDEX**2 - 1.0)
-    kept = (points[:, 2] < level) & ~window
-    whole = np.flatnonzero(kept[faces].all(axis=1))
-    return image, np.ascontiguousarray(faces[whole][:, [0, 2, 1]]), whole
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bend(points, ex, ey, ez, height, here, there):
+    """Points beyond the surface, `height` [m] under the eye, put where they appear."""
+    h = abs(height)
+    farthest = h * there / np.sqrt(here * here - there * there) if there < here else np.inf  # edge of the window to air
+    for i in range(points.shape[0]):
+        d = ez - height - points[i, 2] if height > 0.0 else points[i, 2] - (ez - height)
+        if not d > 0.0:
+            continue
+        ax, ay = points[i, 0] - ex, points[i, 1] - ey
+        distance = max(np.sqrt(ax * ax + ay * ay), 1e-12)
+        x = min(distance * h / (h + d), farthest)
+        low, high = 0.0, distance
+        for _ in range(STEPS):
+            rest = distance - x
+            one, two = np.sqrt(x * x + h * h), np.sqrt(rest * rest + d * d) + 1e-300
+            wrong = here * x / one - there * rest / two
+            if wrong < 0.0:
+                low = x
+            elif wrong > 0.0:
+                high = x
+            slope = here * h * h / (one * one * one) + there * d * d / (two * two * two)
+            step = wrong / slope
+            x = x - step
+            if not low <= x <= high:
+                x = 0.5 * (low + high)
+            elif abs(step) < ENOUGH * distance:
+                break
+        first = np.sqrt(x * x + h * h)
+        scale = (first + np.sqrt((distance - x) ** 2 + d * d)) / first
+        points[i, 0] = ex + ax * (x / distance * scale)
+        points[i, 1] = ey + ay * (x / distance * scale)
+        points[i, 2] = ez - height * scale
+
+
+def mirrored(points: Array, level: float) -> Array:
+    """Places [m] of the image of points in the surface."""
+    return points * (1.0, 1.0, -1.0) + (0.0, 0.0, 2.0 * level)
+
+
+def beyond_window(image: Array, eye: Array) -> Array:
+    """How far [m] points above the surface are outside the cone in which `eye` below it sees the air."""
+    return np.hypot(*(image[:, :2] - eye[:2]).T) - (image[:, 2] - eye[2]) / np.sqrt(INDEX**2 - 1.0)

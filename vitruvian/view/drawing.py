@@ -151,7 +151,9 @@ class Model:
         self.layers = chosen_layers(stage, layers)
         self.stage = stage = closed_skin(stage, self.layers)
         body = {name: i for i, name in enumerate(stage.bodies)}
-        self._meshes = [_RigidPart(m, body.get(m.body, -1)) for m in stage.meshes if m.layer in self.layers]
+        shown = [m for m in stage.meshes if m.layer in self.layers and m.opacity > 0.0]
+        both = [m for m in shown if m.opacity >= 1.0], [m for m in shown if m.opacity < 1.0]
+        self._rigid = [RigidParts(some, [body.get(m.body, -1) for m in some]) for some in both if some]
         self._surfaces = [SurfacePart(s) for s in stage.surfaces if s.layer in self.layers]
         self._lines = [LinesPart(l) for l in stage.lines if l.layer in self.layers]
         self._points = [p for p in stage.points if p.layer in self.layers]
@@ -167,8 +169,8 @@ class Model:
         solid: list[Triangles] = []
         clear: list[Triangles] = []
         parts: list[tuple[float, Triangles | None]] = []
-        for mesh in self._meshes:
-            parts.append((mesh.mesh.opacity, mesh.at(frame)))
+        for rigid in self._rigid:
+            parts.append((rigid.opacity, rigid.at(frame)))
         for surface in self._surfaces:
             parts.append((surface.surface.opacity, surface.at(frame)))
         for lines in self._lines:
@@ -179,27 +181,81 @@ class Model:
         return Drawing(join(solid), join(clear), _spheres(self._points, frame))
 
 
-class _RigidPart:
-    def __init__(self, mesh: Mesh, body: int) -> None:
-        self.mesh, self.body = mesh, body
-        self.vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
-        ring = normals.around(self.vertices, np.ascontiguousarray(mesh.faces, dtype=np.int32))
-        self.faces, closed = normals.turned_outwards(self.vertices, mesh.faces, ring)
-        self.closed = np.full(len(self.faces), closed)
-        self.normals = normals.corner_normals(self.vertices, self.faces, ring).reshape(-1, 3)
-        self.colours = _flat_colour(mesh.colour, len(self.vertices))
-        self.finish = _finish(mesh.layer, mesh.opacity, len(self.faces))
+class RigidParts:
+    """Meshes that go with bodies, all solid or all clear, moved by one kernel."""
 
-    def at(self, frame: Frame) -> Triangles | None:
-        vertices, turned = self.vertices, self.normals
-        if self.body >= 0:
-            if self.body >= len(frame.poses) or not np.isfinite(frame.poses[self.body]).all():
-                return None
-            pose = np.asarray(frame.poses[self.body], dtype=np.float64)
-            rotation = rotation_of(pose[3:])
-            vertices = vertices @ rotation.T + pose[:3]
-            turned = turned @ rotation.T.astype(np.float32)
-        return Triangles(vertices, self.faces, turned.reshape(-1, 3, 3), self.colours, self.finish, self.closed)
+    def __init__(self, meshes: list[Mesh], bodies: list[int]) -> None:
+        parts = []
+        for mesh in meshes:
+            vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
+            ring = normals.around(vertices, np.ascontiguousarray(mesh.faces, dtype=np.int32))
+            faces, closed = normals.turned_outwards(vertices, mesh.faces, ring)
+            parts.append(
+                Triangles(
+                    vertices,
+                    faces,
+                    normals.corner_normals(vertices, faces, ring),
+                    _flat_colour(mesh.colour, len(vertices)),
+                    _finish(mesh.layer, mesh.opacity, len(faces)),
+                    np.full(len(faces), closed),
+                )
+            )
+        self.opacity = max(mesh.opacity for mesh in meshes)
+        self.rest = join(parts)
+        self.bodies = np.array(bodies)
+        self.body_of = np.repeat(self.bodies, [len(p.vertices) for p in parts])
+        self.body_of_face = np.repeat(self.bodies, [len(p.faces) for p in parts])
+
+    def at(self, frame: Frame) -> Triangles:
+        """Where they are; those of a body that has no place, or no finite one, are left out."""
+        poses = np.array(frame.poses, dtype=np.float64).reshape(-1, 7)
+        count = max(int(self.bodies.max()) + 1, 1)
+        places = np.full((count, 7), np.nan)
+        places[: len(poses)] = poses[:count]
+        placed = np.isfinite(places).all(axis=1)
+        nowhere = np.full((3, 3), np.nan)
+        rotations = np.stack(
+            [rotation_of(pose[3:]) if ok else nowhere for pose, ok in zip(places, placed, strict=True)]
+        )
+        rest = self.rest
+        vertices, turned = np.empty_like(rest.vertices), np.empty_like(rest.normals)
+        _move(rest.vertices, self.body_of, rotations, places, vertices)
+        _turn(rest.normals, self.body_of_face, rotations, turned)
+        moved = replace(rest, vertices=vertices, normals=turned)
+        absent = (self.bodies >= 0) & ~placed[self.bodies]
+        if absent.any():
+            kept = ~((self.body_of_face >= 0) & ~placed[self.body_of_face])
+            moved = Triangles(
+                vertices, rest.faces[kept], turned[kept], rest.colours, rest.finish[kept], rest.closed[kept]
+            )
+        return moved
+
+
+@njit(cache=True, nogil=True)
+def _move(vertices, bodies, rotations, places, out):
+    """Each vertex with its body, -1 for one that stays where it is."""
+    for i in range(vertices.shape[0]):
+        b = bodies[i]
+        x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
+        if b < 0:
+            out[i, 0], out[i, 1], out[i, 2] = x, y, z
+        else:
+            for c in range(3):
+                out[i, c] = rotations[b, c, 0] * x + rotations[b, c, 1] * y + rotations[b, c, 2] * z + places[b, c]
+
+
+@njit(cache=True, nogil=True)
+def _turn(vectors, bodies, rotations, out):
+    """The vectors at the corners of each triangle, (m, 3, 3), with its body."""
+    for f in range(vectors.shape[0]):
+        b = bodies[f]
+        for i in range(3):
+            x, y, z = vectors[f, i, 0], vectors[f, i, 1], vectors[f, i, 2]
+            if b < 0:
+                out[f, i, 0], out[f, i, 1], out[f, i, 2] = x, y, z
+            else:
+                for c in range(3):
+                    out[f, i, c] = rotations[b, c, 0] * x + rotations[b, c, 1] * y + rotations[b, c, 2] * z
 
 
 class SurfacePart:

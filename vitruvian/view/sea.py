@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vitruvian.view.bending import apparent, mirrored
+from vitruvian.view.bending import apparent, beyond_window, mirrored
 from vitruvian.view.colour import linear_from_srgb
-from vitruvian.view.drawing import MIRRORED, Drawing, Triangles, join
+from vitruvian.view.cutting import chosen, split
+from vitruvian.view.drawing import FINISH, MIRRORED, Drawing, Triangles, join
 from vitruvian.view.raster.types import AIR, Medium
 from vitruvian.view.raster.water import DEPTH
 from vitruvian.world import Frame, Stage, Surface
@@ -85,42 +86,38 @@ def surround(
     clear.finish = np.array(clear.finish)
     clear.finish[clear.finish[:, 3] > 0.0, 0] = 1.0 - np.exp(-(DIVER if cut else CLEAR) * DEPTH * reach)
     medium = Medium(True, under, *depth.tolist(), *(DIVER * takes).tolist())
-    floor = pool_floor(rim)
-    solid, spheres, image = join([drawing.solid, floor]), drawing.spheres, None
-    before, all_clear = solid, replace(clear)
+    floor, own = pool_floor(rim), drawing.solid
+    if under:  # what sticks out of the water is seen in two places: through the surface, and below it
+        own = split(own, rim.level - own.vertices[:, 2])
+        clear = split(clear, rim.level - clear.vertices[:, 2], clear.finish[:, 3] > 0.0)
+    solid, spheres = join([own, floor]), drawing.spheres
+    image = _image(clear, own, eye, rim.level) if under else None
     if not cut:
         solid = replace(solid, vertices=apparent(solid.vertices, eye, rim.level))
         bent = np.zeros(len(clear.vertices), dtype=bool)
         bent[clear.faces[clear.finish[:, 3] <= 0.0]] = True
         clear.vertices = np.where(bent[:, None], apparent(clear.vertices, eye, rim.level), clear.vertices)
         spheres = replace(spheres, centres=apparent(spheres.centres, eye, rim.level))
-    if under:  # what sticks out of the water is seen in two places: through the surface, and below it
-        image = _image(drawing, eye, rim.level)
-        solid, clear = _apart(solid, before.vertices, rim.level), _apart(clear, all_clear.vertices, rim.level)
     return Drawing(solid, clear, spheres, len(floor.faces), image), medium
 
 
-def _apart(triangles: Triangles, true: Array, level: float) -> Triangles:
-    """The triangles that lie wholly on one side of the surface, and all of water; true: where vertices are [m]."""
-    wet = true[:, 2][triangles.faces] < level
-    kept = (triangles.finish[:, 3] > 0.0) | (wet.all(axis=1) | ~wet.any(axis=1))
-    return replace(
-        triangles, faces=triangles.faces[kept], normals=triangles.normals[kept], finish=triangles.finish[kept],
-        closed=triangles.closed[kept],
-    )  # fmt: skip
+def _image(clear: Triangles, solid: Triangles, eye: Array, level: float) -> Triangles:
+    """What the surface mirrors to an eye below it: the skin and head where there is skin, else all that is solid.
 
-
-def _image(drawing: Drawing, eye: Array, level: float) -> Triangles:
-    """What the surface mirrors to an eye below it: the skin where there is one, else all that is solid."""
-    skin = drawing.clear.finish[:, 3] <= 0.0
-    of = drawing.clear if skin.any() else drawing.solid
-    chosen = np.flatnonzero(skin) if skin.any() else np.arange(len(of.faces))
-    vertices, faces, kept = mirrored(of.vertices, of.faces[chosen], eye, level)
-    finish = of.finish[chosen][kept].copy()
+    No triangle of these crosses the surface."""
+    skin = clear.finish[:, 3] <= 0.0
+    head = np.isclose(solid.finish[:, 1:4], FINISH["skin"]).all(axis=1)
+    of = join([chosen(clear, skin), chosen(solid, head)]) if skin.any() else solid
+    of = chosen(of, (of.vertices[:, 2][of.faces] < level).all(axis=1))
+    image = replace(of, vertices=mirrored(of.vertices, level))
+    image = split(image, beyond_window(image.vertices, eye))
+    middle = image.vertices[image.faces].mean(axis=1)
+    image = chosen(image, beyond_window(middle, eye) > 0.0)
+    finish = image.finish.copy()
     finish[:, 0], finish[:, 3] = 1.0, MIRRORED
     # Normals stay those of the thing itself: light falls on it, not on its image.
-    normals = of.normals[chosen][kept][:, [0, 2, 1]]
-    return Triangles(vertices, faces, np.ascontiguousarray(normals), of.colours, finish)
+    faces, normals = (np.ascontiguousarray(of[:, [0, 2, 1]]) for of in (image.faces, image.normals))
+    return replace(image, faces=faces, normals=normals, finish=finish)
 
 
 def outside(rim: Rim, eye: Array, target: Array) -> tuple[Array, Array]:

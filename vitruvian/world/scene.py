@@ -50,3 +50,8 @@ class Scene:
     check: Callable[[Recording, Mapping[str, Any]], Report]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     qualities: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # preset -> parameter overrides
+
+    @property
+    def headline(self) -> str:
+        """The summary as a sentence begins."""
+        return self.summary[:1].upper() + self.summary[1:]

@@ -5,7 +5,13 @@ const $ = id => document.getElementById(id);
 const FIELD = 28 * Math.PI / 180, BOB = 0.3, AHEAD = 12, KEPT = 240;
 const SECOND = [0.25, 0.50, 0.75]; // the colour of a second recording laid over the first
 
+const ARROW = 0.3, INKS_OF_FORCES = [[0.75, 0.20, 0.15], [0.15, 0.45, 0.75], [0.90, 0.55, 0.10], [0.25, 0.55, 0.30]];
 const isForce = signal => signal.unit === "N" && ["x,y,z", "left,back,up"].includes(signal.components.join());
+const onBodies = (signal, bodies) => { // "hand x, hand y, hand z, foot x, ...": one force on each of several bodies; which ones
+  const c = signal.components, names = c.filter((_, k) => k % 3 === 0).map(x => x.slice(0, -2));
+  const whole = signal.unit === "N" && c.length > 3 && c.length % 3 === 0 && c.every((x, k) => x === `${names[Math.floor(k / 3)]} ${"xyz"[k % 3]}`);
+  return whole && names.every(x => bodies.includes(x)) ? names.map(x => bodies.indexOf(x)) : [];
+};
 class Page {
   constructor() {
     this.canvas = $("scene");
@@ -160,6 +166,7 @@ class Page {
     if (!this.live) $("slider").value = this.shown;
     for (const chart of [...this.charts, ...this.own]) { chart.chart.draw(t); chart.tell(t); }
     this.tellChosen();
+    if (this.arrowsOn !== ($("forces").childElementCount > 0)) this.tellForces();
     this.canvas.setAttribute("data-shown", this.shown);
   }
   async poll() {
@@ -221,14 +228,15 @@ class Page {
     const d = [0, 1, 2].map(c => camera.eye[c] - camera.target[c]), l = Math.hypot(...d) || 1;
     this.view = camera.name;
     this.orbit = { target: [...camera.target], yaw: Math.hypot(d[0], d[1]) > 1e-3 * l ? Math.atan2(d[1], d[0]) : -Math.PI / 2, pitch: Math.asin(Math.min(Math.max(d[2] / l, -0.9999), 0.9999)), distance: l, follow: camera.follow };
-    const corners = this.corners(this.actors.length > 1);
+    if (this.mode === "beside") { this.part(); this.orbit.target = this.orbit.target.map((x, c) => x + 0.5 * this.actors[1].shift[c]); }
+    const corners = this.corners();
     for (let k = 0; k < 60 && corners.length && !this.fits(corners); k++) this.orbit.distance *= 1.04;
     for (const button of $("cameras").children) button.classList.toggle("on", button.textContent === camera.name);
     this.dirty = true; this.remember();
   }
-  corners(all) { // of the boxes of all that moves now, water and walls aside
+  corners(of = null) { // of the boxes of all that moves now, water and walls aside
     const out = [];
-    for (const actor of this.actors) {
+    for (const actor of of ? [of] : this.actors) {
       if (!actor.frame) continue;
       const shift = actor.shift || [0, 0, 0];
       const add = (box, m) => { for (let k = 0; k < 8; k++) { const p = [0, 1, 2].map(c => (k >> c & 1 ? box.high : box.low)[c]); out.push(m ? [0, 1, 2].map(c => m[c] * p[0] + m[4 + c] * p[1] + m[8 + c] * p[2] + m[12 + c]) : p.map((x, c) => x + shift[c])); } };
@@ -266,20 +274,56 @@ class Page {
     const u = values[i] / 65534 * 15, a = Math.min(Math.floor(u), 14), f = u - a;
     return lines.map[a].map((x, ch) => x + f * (lines.map[a + 1][ch] - x));
   }
-  arrows(painter, actors) { // forces that the recording holds as vectors
+  forces() { // the signals that are forces: { k, title, ink, bodies (none: on the whole) }
+    const stage = this.stage;
+    return stage.signals.map((signal, k) => ({ k, title: signal.title || signal.name, bodies: onBodies(signal, stage.bodies), one: isForce(signal) }))
+      .filter(f => f.one || f.bodies.length).map((f, n) => ({ ...f, ink: INKS_OF_FORCES[n % 4] }));
+  }
+  arrows(painter, actors) { // forces that the recording holds as vectors; a large one of each kind is a part of the body's size
     if (!this.arrowsOn || !this.signals) return;
-    const actor = actors[0], s = this.signals[0], t = this.live ? this.live.time : this.time[this.shown];
-    actor.stage.signals.forEach((signal, k) => {
-      if (!isForce(signal) || !s.time.length) return;
-      const i = this.nearest(t, s.time), f = [0, 1, 2].map(c => s.series[k][3 * i + c]);
-      if (!f.every(Number.isFinite)) return;
-      let most = 1e-9;
-      for (let j = 0; j < s.time.length; j++) most = Math.max(most, Math.hypot(s.series[k][3 * j], s.series[k][3 * j + 1], s.series[k][3 * j + 2]) || 0);
-      const at = this.actsAt(actor, signal, s, i);
-      painter.gl.disable(painter.gl.DEPTH_TEST);
-      painter.arrow(at, at.map((x, c) => x + 0.6 * this.stage.reach * f[c] / most), 0.012 * this.stage.reach, k % 2 ? [0.15, 0.45, 0.75] : [0.75, 0.20, 0.15]);
-      painter.gl.enable(painter.gl.DEPTH_TEST);
-    });
+    const actor = actors[0], s = this.signals[0], t = this.live ? this.live.time : this.time[this.shown], size = ARROW * (this.large ??= this.size());
+    if (!s.time.length) return;
+    const i = this.nearest(t, s.time);
+    painter.gl.disable(painter.gl.DEPTH_TEST);
+    for (const force of this.forces()) {
+      const most = this.mostOf(force, s), n = force.bodies.length || 1;
+      for (let j = 0; j < n; j++) {
+        const f = [0, 1, 2].map(c => s.series[force.k][3 * (n * i + j) + c]);
+        if (!f.every(Number.isFinite)) continue;
+        const at = force.bodies.length ? this.middleOf(actor, force.bodies[j]) : this.actsAt(actor, actor.stage.signals[force.k], s, i);
+        const long = size * Math.hypot(...f) / most;
+        painter.arrow(at, at.map((x, c) => x + size * f[c] / most), Math.min(0.02 * size, 0.1 * long), force.ink);
+      }
+    }
+    painter.gl.enable(painter.gl.DEPTH_TEST);
+  }
+  mostOf(force, s) { // what 49 of 50 of a force's values in the recording stay below
+    const key = `${force.k} ${s.time.length}`, v = s.series[force.k], sizes = [];
+    this.scales ??= new Map();
+    if (this.scales.has(key)) return this.scales.get(key);
+    for (let j = 0; j + 2 < v.length; j += 3) sizes.push(Math.hypot(v[j], v[j + 1], v[j + 2]) || 0);
+    sizes.sort((a, b) => a - b);
+    this.scales.set(key, sizes[Math.floor(0.98 * (sizes.length - 1))] || 1e-9);
+    return this.scales.get(key);
+  }
+  tellForces() { // what the arrows are, and their scale
+    const s = this.signals?.[0], told = this.arrowsOn && s ? this.forces() : [];
+    $("forces").replaceChildren(...told.flatMap(force => {
+      const ink = document.createElement("i"), text = document.createElement("span");
+      ink.style.background = `rgb(${force.ink.map(x => Math.round(255 * x)).join()})`;
+      text.textContent = `${force.title}: 10 cm for ${+(0.1 * this.mostOf(force, s) / (ARROW * (this.large ??= this.size()))).toPrecision(2)} N`;
+      return [ink, text, document.createElement("br")];
+    }));
+  }
+  size() { // of what moves [m], along the diagonal of its box
+    const corners = this.corners().filter(p => p.every(Number.isFinite));
+    return corners.length ? Math.hypot(...[0, 1, 2].map(c => Math.max(...corners.map(p => p[c])) - Math.min(...corners.map(p => p[c])))) : this.stage.reach;
+  }
+  middleOf(actor, body) { // of a bone's shape, or its joint where it has none
+    const p = actor.frame.poses.subarray(7 * body, 7 * body + 3), mesh = actor.stage.meshes.find(m => m.body === body);
+    if (!mesh) return Array.from(p);
+    const m = M4.pose(actor.frame.poses, body, [0, 0, 0]), at = [0, 1, 2].map(c => 0.5 * (mesh.box.low[c] + mesh.box.high[c]));
+    return [0, 1, 2].map(c => m[c] * at[0] + m[4 + c] * at[1] + m[8 + c] * at[2] + m[12 + c]);
   }
   actsAt(actor, signal, s, i) { // a force of the ground acts at its centre of pressure where that is recorded, others at the middle of the bones
     const stage = actor.stage, n = stage.bodies.length, at = n ? [0, 0, 0] : [0, 1, 2].map(c => 0.5 * (stage.low[c] + stage.high[c]));
@@ -291,12 +335,21 @@ class Page {
   }
   arrange(mode) { // two recordings: side by side, or one over the other
     this.mode = mode;
-    const [a, b] = this.actors;
-    const wide = Math.min(Math.max(a.stage.high[0] - a.stage.low[0], b.stage.high[0] - b.stage.low[0]) * 1.15, 4 * a.stage.reach);
-    b.shift = mode === "beside" ? [wide, 0, 0] : [0, 0, 0];
-    b.tint = mode === "over" ? SECOND : null;
+    this.actors[1].tint = mode === "over" ? SECOND : null;
     $("beside").classList.toggle("on", mode === "beside"); $("over").classList.toggle("on", mode === "over");
+    this.part();
     if (this.shown >= 0) { this.restyle(); this.go(this.stage.cameras.find(c => c.name === this.view) || this.stage.cameras[0]); }
+  }
+  part() { // the second recording stands beside the first as the camera sees them, as far away as both need room
+    const [a, b] = this.actors, yaw = this.orbit.yaw, right = [-Math.sin(yaw), Math.cos(yaw)], axis = Math.abs(right[0]) >= Math.abs(right[1]) ? 0 : 1;
+    b.shift = [0, 0, 0];
+    if (this.mode !== "beside") return;
+    const extent = actor => {
+      const now = this.orbit.follow >= 0 ? this.corners(actor).map(p => p[axis]) : [];
+      return now.length ? [Math.min(...now), Math.max(...now)] : [actor.stage.low[axis], actor.stage.high[axis]];
+    };
+    const [one, other] = [extent(a), extent(b)], wide = Math.max(one[1] - one[0], other[1] - other[0], 0.2 * a.stage.reach);
+    b.shift[axis] = (right[axis] < 0 ? -1 : 1) * Math.min(1.1 * wide, 4 * a.stage.reach);
   }
   restyle() { for (const actor of this.actors) this.painter.restyle(actor, this); this.dirty = true; }
   // Choosing
@@ -373,7 +426,7 @@ class Page {
     const facts = [];
     if (c.kind === "line") {
       const lines = c.actor.stage.lines[c.k], now = c.actor.frame.lines[c.k];
-      facts.push(["kind", lines.muscle ? "muscle" : lines.layer], ["group", base(c.name)]);
+      facts.push(["kind", lines.muscle ? "muscle" : lines.layer], ["group", base(c.name).replaceAll("_", " ")]);
       if (now.values) facts.push([lines.value, `${short(valueOf(lines, now.values[c.i]))} ${lines.unit}`]);
       if (now.force) facts.push(["force", `${short(half(now.force[c.i]))} N`]);
       facts.push(["length", `${short(1000 * lengthOf(lines, now.points, c.i))} mm`], ["radius", `${short(1000 * lines.radius[c.i])} mm`]);
@@ -425,8 +478,9 @@ class Page {
   signalChart(first) {
     const one = this.addChart($("charts"), "", [], []), choice = document.createElement("select");
     this.stage.signals.forEach((s, k) => choice.append(new Option(`${s.name}${unit(s.unit)}`, k, false, k === first)));
-    choice.title = "which signal";
-    one.head.append(choice);
+    const what = document.createElement("div");
+    what.className = "keys";
+    one.head.append(choice); one.head.after(what);
     one.load = () => {
       const k = +choice.value, signal = this.stage.signals[k], curves = [];
       this.signals.forEach((all, r) => {
@@ -440,7 +494,7 @@ class Page {
           curves.push({ name: `${names[c] || ""}${r ? " (second)" : ""}`, values });
         }
       });
-      choice.title = signal.title;
+      choice.title = "which signal"; what.textContent = signal.title === signal.name ? "" : signal.title;
       one.chart.set(this.signals[0].time, curves, signal.unit);
     };
     choice.addEventListener("change", () => { one.load(); this.dirty = true; });
@@ -474,7 +528,10 @@ class Page {
     Object.assign(box, { type: "checkbox", id: "arrows" });
     box.addEventListener("change", () => { this.arrowsOn = box.checked; this.dirty = true; this.remember(); });
     row.append(box, name);
-    if (stage.signals.some(s => isForce(s))) $("layers").append(row);
+    const told = document.createElement("div");
+    told.className = "keys"; told.id = "forces";
+    if (this.forces().length) $("layers").append(row);
+    $("layers").append(told);
     const valued = new Map();
     for (const part of [...stage.surfaces, ...stage.lines]) if (part.value) valued.set(`${part.layer}: ${part.value}`, part);
     $("colours").hidden = !valued.size;

@@ -144,13 +144,17 @@ def _open_sky(
 
 
 def _soup(triangles: Triangles) -> Soup:
+    faces = np.ascontiguousarray(triangles.faces, dtype=np.int32)
+    colours = np.ascontiguousarray(triangles.colours, dtype=np.float32)
+    finish = np.ascontiguousarray(triangles.finish, dtype=np.float32)
     return Soup(
         np.ascontiguousarray(triangles.vertices, dtype=np.float64),
-        np.ascontiguousarray(triangles.faces, dtype=np.int32),
+        faces,
         np.ascontiguousarray(triangles.normals, dtype=np.float32),
-        np.ascontiguousarray(triangles.colours, dtype=np.float32),
-        np.ascontiguousarray(triangles.finish, dtype=np.float32),
+        colours,
+        finish,
         np.ascontiguousarray(triangles.closed, dtype=np.bool_),
+        project.makes(faces, colours, finish),
     )
 
 

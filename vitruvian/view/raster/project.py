@@ -61,6 +61,21 @@ def triangles_to_screen(vertices, faces, closed, view, near, width, height, samp
 
 
 @njit(cache=True, nogil=True)
+def makes(faces, colours, finish):
+    """A number for each triangle, (m,) int32: that of the one before where both have one finish and one colour."""
+    out = np.zeros(faces.shape[0], np.int32)
+    for f in range(1, faces.shape[0]):
+        a, b = faces[f, 0], faces[f - 1, 0]
+        same = True
+        for c in range(3):
+            same = same and colours[a, c] == colours[b, c]
+        for c in range(4):
+            same = same and finish[f, c] == finish[f - 1, c]
+        out[f] = out[f - 1] + (0 if same else 1)
+    return out
+
+
+@njit(cache=True, nogil=True)
 def _turned_away(seen, faces, f):
     """Whether the eye is behind a triangle."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]

@@ -1,10 +1,10 @@
 """Colour of every pixel: what each sample sees, layers that let light through in front of it, and the eye's response.
 
-Pixels are taken in blocks of 2 × 2: where all their samples see the same triangle through the same layers, one colour
-serves the block. Elsewhere samples of a pixel that lie on one surface share a colour. Layers are mixed from back to
-front. Of a translucent skin only the nearest sheet counts: where limbs, fingers or folds
-lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone curve
-(Khronos PBR Neutral, which leaves mid tones as they are), so that bright edges stay smooth.
+Pixels are taken in blocks of 2 × 2: where all their samples see the same triangle through the same surfaces, one colour
+serves the block. Elsewhere samples of a pixel that lie on one surface share a colour, and the layers of a block share
+theirs. Layers are mixed from back to front. Of a translucent skin only the nearest sheet counts: where limbs, fingers
+or folds lie behind each other, all sheets together would show as dark patches. Samples are averaged after the tone
+curve (Khronos PBR Neutral, which leaves mid tones as they are), so that bright edges stay smooth.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def shade_band(
     vertices, faces, normals, colours, finish = solid.vertices, solid.faces, solid.normals, solid.colours, solid.finish
     c_vertices, c_faces, c_normals, c_colours = clear.vertices, clear.faces, clear.normals, clear.colours
     c_finish = clear.finish
+    make, c_make = solid.make, clear.make
     centres, radius, tints = balls.centres, balls.radius, balls.colours
     nearest, highest, covered = shadows.nearest, shadows.highest, shadows.covered
     wide, blur = shadows.wide, shadows.blur
@@ -76,8 +77,8 @@ def shade_band(
     done_owner, done_near = np.empty(count, np.int32), np.empty(count, np.float32)
     done_colour = np.empty((count, 3))
     # Of each layer's triangle: light and opacity; for water also its own light in depth and how fast light fades [1/m].
-    pane_owner, pane_near = np.empty(count * LAYERS, np.int32), np.empty(count * LAYERS, np.float32)
-    pane_colour = np.empty((count * LAYERS, 12))
+    pane_owner, pane_near = np.empty(4 * count * LAYERS, np.int32), np.empty(4 * count * LAYERS, np.float32)
+    pane_colour = np.empty((4 * count * LAYERS, 12))
     pane_of, last_pane = np.empty(LAYERS, np.int32), np.empty(LAYERS, np.int32)
     is_water = np.empty(LAYERS, np.float32)
     near = np.empty(LAYERS, np.float32)
@@ -87,18 +88,48 @@ def shade_band(
         y0, x0 = top + 2 * (place // ((width + 1) // 2)), 2 * (place % ((width + 1) // 2))
         # the ground has fine lines and sharp shade under feet
         whole = y0 + 1 < bottom and x0 + 1 < width and owner[y0, x0, 0] != GROUND
+        panes = 0
         for y in range(y0, min(y0 + 2, bottom)):
             for x in range(x0, min(x0 + 2, width)):
-                alike[y - y0, x - x0] = _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner)
-                whole = whole and alike[y - y0, x - x0]
-                whole = whole and _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner)
+                one, who, here = True, owner[y, x, 0], nearness[y, x, 0]
+                layers = layer_count[y - top, x, 0] if glass else 0
+                for s in range(1, count):
+                    other = owner[y, x, s]
+                    if other != who:
+                        both = 0 <= who < n_solid and 0 <= other < n_solid
+                        if not both or make[who] != make[other] or abs(here - nearness[y, x, s]) > TOGETHER * here:
+                            one = False
+                            break
+                    if glass and layer_count[y - top, x, s] != layers:
+                        one = False
+                        break
+                    for k in range(layers):
+                        pane, other = layer_owner[k, y - top, x, 0], layer_owner[k, y - top, x, s]
+                        if pane != other:
+                            close = layer_near[k, y - top, x, 0]
+                            apart = abs(close - layer_near[k, y - top, x, s]) > TOGETHER * close
+                            if apart or c_make[pane] != c_make[other]:
+                                one = False
+                                break
+                alike[y - y0, x - x0] = one
+                whole = whole and one and who == owner[y0, x0, 0]
+                if whole and glass:
+                    whole = layer_count[y0 - top, x0, 0] == layers
+                    for k in range(layers if whole else 0):
+                        pane, other = layer_owner[k, y0 - top, x0, 0], layer_owner[k, y - top, x, 0]
+                        if pane != other:
+                            close = layer_near[k, y0 - top, x0, 0]
+                            apart = abs(close - layer_near[k, y - top, x, 0]) > TOGETHER * close
+                            if apart or c_make[pane] != c_make[other]:
+                                whole = False
+                                break
         for corner in range(1 if whole else 4):
             y, x = y0 + corner // 2, x0 + corner % 2
             if y >= bottom or x >= width:
                 continue
             red, green, blue = 0.0, 0.0, 0.0
             r, g, b = 0.0, 0.0, 0.0
-            done, panes, last_at, last_layers = 0, 0, -1, -1
+            done, last_at, last_layers = 0, -1, -1
             taken = 1 if alike[y - y0, x - x0] else count
             for s in range(taken):
                 rx = (x + (1.0 if whole else samples[s, 0]) - view.cx) / view.focal
@@ -111,7 +142,7 @@ def shade_band(
                 while at < done and done_owner[at] != who:
                     other = done_owner[at]
                     both = solid_here and 0 <= other < n_solid
-                    if both and _alike(here, who, done_near[at], other, faces, colours, finish):
+                    if both and make[who] == make[other] and abs(here - done_near[at]) <= TOGETHER * here:
                         break
                     at += 1
                 if at == done:
@@ -147,7 +178,8 @@ def shade_band(
                     close = layer_near[k, y - top, x, s]
                     found = 0
                     while found < panes and pane_owner[found] != pane:
-                        if _alike(close, pane, pane_near[found], pane_owner[found], c_faces, c_colours, c_finish):
+                        apart = abs(close - pane_near[found]) > TOGETHER * close
+                        if c_make[pane] == c_make[pane_owner[found]] and not apart:
                             break
                         found += 1
                     if found == panes:
@@ -192,46 +224,6 @@ def shade_band(
             for yy in range(y, y + (2 if whole else 1)):
                 for xx in range(x, x + (2 if whole else 1)):
                     out[yy, xx, 0], out[yy, xx, 1], out[yy, xx, 2] = red8, green8, blue8
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _one_tells_all(y, x, top, owner, glass, layer_count, layer_owner):
-    """Whether all samples of a pixel see the same triangle, ball, ground or background, through the same layers."""
-    panes = layer_count[y - top, x, 0] if glass else 0
-    for s in range(1, owner.shape[2]):
-        if owner[y, x, s] != owner[y, x, 0] or (glass and layer_count[y - top, x, s] != panes):
-            return False
-        for k in range(panes):
-            if layer_owner[k, y - top, x, s] != layer_owner[k, y - top, x, 0]:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _same_first(y, x, y0, x0, top, owner, glass, layer_count, layer_owner):
-    """Whether the first samples of two pixels see the same thing through the same layers."""
-    if owner[y, x, 0] != owner[y0, x0, 0]:
-        return False
-    if glass:
-        panes = layer_count[y - top, x, 0]
-        if layer_count[y0 - top, x0, 0] != panes:
-            return False
-        for k in range(panes):
-            if layer_owner[k, y - top, x, 0] != layer_owner[k, y0 - top, x0, 0]:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _alike(here, one, there, other, faces, colours, finish):
-    """Whether two triangles of a pixel are one surface there, so that one colour serves both: equally near, of the same
-    make and colour."""
-    if abs(here - there) > TOGETHER * here or finish[one, 1] != finish[other, 1]:
-        return False
-    if finish[one, 0] != finish[other, 0] or finish[one, 3] != finish[other, 3]:
-        return False
-    a, b = faces[one, 0], faces[other, 0]
-    return colours[a, 0] == colours[b, 0] and colours[a, 1] == colours[b, 1] and colours[a, 2] == colours[b, 2]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

@@ -43,6 +43,7 @@ class Soup(NamedTuple):
     colours: Array
     finish: Array
     closed: Array
+    make: Array  # (m,) int32: equal where neighbours in the list have one finish and one colour, as on one surface
 
 
 class Balls(NamedTuple):
