@@ -32,6 +32,8 @@ LIGHT = 0.01  # inertia over stiffness: a row of some 80 stiffnesses up to 12 ti
 FARTHEST = 64.0  # times a step at a saddle
 NEAR = 0.05  # unbalanced force, relative, from which contact forces are moved
 FAIR = 0.5  # likewise, from which pressures are
+NEARER = 0.01  # how much nearer volumes are held in an energy-momentum step whose pressures, lagging behind them, ...
+FED = 1e-6  # ... feed it more than this part of its kinetic energy
 UNSOUND = 0.1  # an element whose mean J is below this counts as inverted
 
 
@@ -95,10 +97,11 @@ class Newton:
             report.residual, report.size, report.depth = norm(now.force), now.size, potential.depth(now)
             report.gap = self._rms(now.gap)
             goal = max(settings.residual * now.size, least)
+            held = self._held(potential, x, now)
             report.left_out = 0 if potential.left_out is None else int(potential.left_out.sum())
             if not np.isfinite(report.residual):
                 raise Diverged("flesh", "the unbalanced force is not finite")
-            if report.residual <= goal and report.gap <= settings.gap and potential.pressed(now):
+            if report.residual <= goal and report.gap <= held and potential.pressed(now):
                 report.balanced = True
                 return report
             if report.newton >= settings.newton:
@@ -119,7 +122,7 @@ class Newton:
                 report.projected += projected
             # no farther than the goal, and never farther than the tolerance asks
             wanted = settings.tolerance
-            if report.gap <= settings.gap and shift == 0.0:
+            if report.gap <= held and shift == 0.0:
                 wanted = min(settings.tolerance, max(FINEST, 0.5 * goal / report.residual))
             iterations, negative = self.solve(now.force, wanted)
             report.krylov += iterations
@@ -158,7 +161,7 @@ class Newton:
             if left <= max(NEAR * now.size, least) and not potential.pressed(now):
                 potential.press(now)
                 moved = True
-            if (gap := self._rms(now.gap)) > settings.gap and left <= max(FAIR * now.size, least):
+            if (gap := self._rms(now.gap)) > self._held(potential, x, now) and left <= max(FAIR * now.size, least):
                 pressure += potential.elasticity.penalty * now.gap
                 gaps.append(gap)
                 moved = True
@@ -200,6 +203,10 @@ class Newton:
         if potential.motion is not None:
             stiff = np.append(stiff, self.model.node_mass / potential.motion.dt**2)
         return 4.0 * float(np.finfo(float).eps) * float(np.abs(x).max(initial=0.0)) * norm(stiff)
+
+    def _held(self, potential: Potential, x: np.ndarray, now: Evaluation) -> float:
+        """How near volumes shall be to what their pressures ask for: nearer where a step would feed energy in."""
+        return self.settings.gap * (1.0 if potential.fed(x, now) <= FED else NEARER)
 
     def _rms(self, gap: np.ndarray) -> float:
         volume = self.model.elements.volume

@@ -86,10 +86,26 @@ class Potential:
         self.eased: np.ndarray | None = None  # forces that hold back part of the load [N], shape (n_nodes, 3)
         self.followed: np.ndarray | None = None  # what pressures are held to do for now [N], shape (n_nodes, 3)
         self.touches = [Touch(contact, model, motion) for contact in loads.contacts]
+        self.volumes: np.ndarray | None = None  # mean J of each element where a conserving step begins
 
     @property
     def conserving(self) -> bool:
         return self.motion is not None and self.motion.conserving
+
+    def fed(self, x: np.ndarray, now: Evaluation) -> float:
+        """What pressures that are not quite those of the volumes feed a conserving step, in parts of its kinetic energy
+        at most: Σ V |(κ − γ) c (J̄₁ − J̄₀)|; 0 in others.
+        """
+        if self.motion is None or not self.conserving:
+            return 0.0
+        start, elastic = self.motion.start, self.elasticity
+        if self.volumes is None:
+            nothing = np.zeros_like(x)
+            self.volumes = elastic.forces(start, np.zeros_like(now.jbar), self.activation, nothing).jbar
+        wrong = (elastic.bulk - elastic.penalty) * now.gap * 2.0 * (now.jbar - self.volumes)
+        speed = (x - start) / self.motion.dt
+        moving = 0.5 * float(self.model.node_mass @ np.sum(speed * speed, axis=1))
+        return float(np.sum(self.model.elements.volume * np.abs(wrong))) / max(moving, 1e-300)
 
     def depth(self, now: Evaluation) -> float:
         """By how much contact is missed [m]."""

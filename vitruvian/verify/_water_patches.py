@@ -67,6 +67,16 @@ def a_hand_in_a_patch_starts_as_on_a_fine_grid() -> Finding:
 
 
 @claim
+def a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps() -> Finding:
+    """Mean force on that hand along the grid, window of second order in time (`Tank(order=2)`), in sub-steps of up to
+    1.5 cells over that of half a cell.
+    """
+    long, short = (held(hand(np.eye(3), courant=c, order=2)) for c in (1.5, 0.5))
+    detail = f"{long.mean():.1f} and {short.mean():.1f} N, spread {long.std() / long.mean():.3f}"
+    return Finding(float(long.mean() / short.mean()), 1.0, 0.05, detail=detail)
+
+
+@claim
 def patches_keep_the_book_of_momentum() -> Finding:
     """What a patch gives the window plus what it gives its link beyond Archimedes' lift, in parts of what passed: a
     free plate dropped flat onto the water.
@@ -98,6 +108,7 @@ def hand(
     patched: bool = True,
     courant: float = 1.5,
     until: float = END,
+    order: int = 1,
 ) -> Array:
     """Force [N] against the motion in each 10 ms of a run."""
     along, start = turn[:, 0], np.zeros(3) if place is None else place
@@ -109,7 +120,7 @@ def hand(
     tank = Tank.of_size(
         (WINDOW, WINDOW, WINDOW), cell, origin=(-0.5 * WINDOW,) * 3, free_surface=False, gravity=(0.0, 0.0, 0.0),
         boundaries=dict.fromkeys(("x-", "x+", "y-", "y+", "z-", "z+"), "open"), courant=courant, tolerance=1e-4,
-        largest_substep=1.0 / 96.0,
+        largest_substep=1.0 / 96.0, order=order,
     )  # fmt: skip
     solid = RigidBody.solid("hand", *as_arrays(box((0.025, 0.18, 0.08))), RHO, rotation=turn, course=course)
     bodies = RigidBodies([solid], tank.gravity)

@@ -39,6 +39,7 @@ from vitruvian.verify._water_drag import (
 )
 from vitruvian.verify._water_patches import (
     a_hand_in_a_patch_holds_the_force_of_a_fine_grid,
+    a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps,
     a_hand_in_a_patch_is_pushed_steadily,
     a_hand_in_a_patch_starts_as_on_a_fine_grid,
     patches_keep_the_book_of_momentum,
@@ -95,6 +96,7 @@ __all__ = [
     "a_half_dense_box_floats_at_its_draught_by_formula",
     "a_half_dense_box_floats_at_its_draught_by_pressure",
     "a_hand_in_a_patch_holds_the_force_of_a_fine_grid",
+    "a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps",
     "a_hand_in_a_patch_is_pushed_steadily",
     "a_hand_in_a_patch_starts_as_on_a_fine_grid",
     "a_hand_is_pushed_alike_in_long_and_short_sub_steps",

@@ -49,7 +49,7 @@ def take_back(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> N
     way = [widen(tank, np.broadcast_to(s, b.shape), margin) for s, b in zip(way, speeds)]
     flow = [widen(tank, f, margin) for f in (state.u, state.v, state.w)]
     for axis, (f, a) in enumerate(zip(flow, state.acceleration)):
-        _take_back(f, widen(tank, a, margin), axis, *way, dt / tank.cell, 0.5 * dt)
+        _take_back(f, widen(tank, a, margin), axis, way[0], way[1], way[2], dt / tank.cell, 0.5 * dt)
     state.u, state.v, state.w = (narrow(tank, f, margin) for f in flow)
 
 
