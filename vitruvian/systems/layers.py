@@ -226,7 +226,8 @@ def muscle_radii(body: Body) -> Array:
 # --- tissue --------------------------------------------------------------------------------------------------------
 
 
-COLOURS = {  # of tissue: what its values mean, their unit, and the end of their scale
+# of tissue: what its values mean, their unit, and the end of their scale
+COLOURS: dict[str, tuple[str, str, float]] = {
     "none": ("", "", 0.0),
     "strain": ("strain", "", 0.5),
     "pressure": ("pressure", "kPa", 100.0),
