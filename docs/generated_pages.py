@@ -170,9 +170,7 @@ def book_page() -> str:
     measured = json.loads(file.read_text(encoding="utf-8"))["cases"] if file.is_file() else {}
     claims = find_claims([])
     lines = ["# The verification book", ""]
-    lines += [
-        f"{len(claims)} claims, each measured by `vitruvian verify` (one chapter: `vitruvian verify water`)."
-    ]
+    lines += [f"{len(claims)} claims, each measured by `vitruvian verify` (one chapter: `vitruvian verify water`)."]
     chapters = list(dict.fromkeys(claim.name.partition("/")[0] for claim in claims))
     if measured:
         lines += ["", "| chapter | claims | measured | hold | on |", "| --- | --- | --- | --- | --- |"]

@@ -189,7 +189,7 @@ def test_mirror_image_of_a_body_that_sticks_out_ends_at_the_surface_and_has_its_
     head, head_faces = box((0.2, 0.2, 0.2), (3.4, 0.0, -0.3))
     eye, target = np.array([0.0, 0.0, -1.0]), np.array([3.0, 0.0, 0.0])
     stage = Stage(
-        meshes=(Mesh("head", "", head, head_faces, layer="skin"),),
+        meshes=(Mesh("head", "", head, head_faces, layer="skin"), Mesh("bone", "", 0.5 * low, faces, layer="bones")),
         surfaces=(
             Surface("skin", faces, layer="skin", opacity=0.5),
             Surface("water", None, layer="water", colour=WATER, opacity=0.45),
@@ -205,3 +205,4 @@ def test_mirror_image_of_a_body_that_sticks_out_ends_at_the_surface_and_has_its_
     assert inner[..., 2].min() == pytest.approx(0.0, abs=1e-5)  # down to the surface, without a gap
     assert inner[..., 2].max() == pytest.approx(0.2)
     assert np.abs(seen[..., 0] - 3.5).min() < 1e-9  # the head
+    assert seen[..., 0].min() > 2.7  # no bones

@@ -29,7 +29,7 @@ def apparent(points: Array, eye: Array, level: float) -> Array:
         return points
     here, there = (1.0, INDEX) if below else (INDEX, 1.0)
     out = np.array(points, dtype=np.float64)
-    _bend(out, *(float(x) for x in eye), h, here, there)
+    _bend(out, float(eye[0]), float(eye[1]), float(eye[2]), h, here, there)
     return out
 
 
