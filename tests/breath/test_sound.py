@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from vitruvian.control.behaviour.sound import Call, laughter, synthesised
+from vitruvian.breath import Lungs
+from vitruvian.control.behaviour import Behaviour
+from vitruvian.control.behaviour.sound import Call, Laughter, laughter, synthesised
 from vitruvian.errors import InputError
 from vitruvian.exchange.sound_file import read_sound, write_sound
 from vitruvian.systems import torso_fit
@@ -98,3 +100,18 @@ def test_a_missed_call_is_searched_for_from_a_plain_guess(monkeypatch):
     last = np.array([0.1, 0.0, 9.0, 0.1, 0.01, 0.0, 9.0])
     found = torso_fit._fit_call([None, None], [], None, 0, 40, 5e-3, Call(0.2, 0.4, 0.3), aim, 0.0, last)
     assert found[6] < 6.0
+
+
+def test_a_bout_is_breathed_in_for_by_what_it_will_lose():
+    """A steady pressure P blows g sqrt(P / k) T through the glottis; a breath holds on while the bout begins."""
+    calls = tuple(Call(0.2 * k, 0.2 * (k + 1), 0.2 * k + 0.1) for k in range(10))
+    time = np.linspace(-1.0, 3.0, 4001)
+    steady = Laughter(time, np.ones_like(time), (calls,))
+    k = Lungs().airway
+    lost = torso_fit._air_lost(steady, calls, 2.0, k)
+    assert lost == pytest.approx((1.0 - torso_fit.VOICED) * np.sqrt(2000.0 / k) * 2.0, rel=1e-3)
+    assert torso_fit._air_lost(steady, calls[:5], 2.0, k) == pytest.approx(0.5 * lost, rel=1e-2)
+    breath = Behaviour("", tuple(torso_fit._breath_in(0.0, 1.2, 3.2, 0.2)))
+    assert breath.at(1.0)["diaphragm"] == pytest.approx(0.2)
+    assert 0.0 < breath.at(1.8)["diaphragm"] <= 0.2 * torso_fit.BRAKE + 1e-9
+    assert breath.at(3.19)["diaphragm"] < 1e-3

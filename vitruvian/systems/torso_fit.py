@@ -26,7 +26,6 @@ from vitruvian.world.state import copy_state
 
 Array = np.ndarray
 VOICED = 0.75  # closure of the glottis
-BETWEEN = 1.0  # of that between calls
 LEAD = 1.2  # [s] before the sound begins, to breathe in
 DEPTH = 180.0  # activation of the diaphragm for that, for a m³ that the bout will lose: about two thirds goes in before
 SHALLOW, DEEP = 0.04, 0.3  # its limits
@@ -81,7 +80,9 @@ def fit_laughter(
         curves += _breath_in(
             before, start, end, float(np.clip(DEPTH * lost, SHALLOW, DEEP)) if depth is None else depth
         )
-        curves.append(_glottis(bout, lead))
+        span = end - start
+        keys = ((0.0, 0.0), (0.05, 1.0), (span + 0.1, 1.0), (span + 0.2, 0.0))
+        curves.append(Curve("closure", "keys", VOICED, start=start - 0.05, end=end + 0.15, keys=keys))
         before = end + 0.15
     torsos = [torso, *(TorsoSystem(torso.trunk, skin=False, drawn=False, layers=()) for _ in range(THREADS - 1))]
     state = torso.start(np.random.default_rng(0))
@@ -133,17 +134,6 @@ def _breath_in(since: float, until: float, stop: float, depth: float) -> list[Cu
     keys = ((0.0, 0.0), (0.75 * span, 1.0), (0.85 * span, 1.0), (span + 0.1, BRAKE), (stop - start, 0.0))
     amplitudes = {"diaphragm": depth, "external intercostals": min(1.0, 4.0 * depth)}
     return [Curve(g, "keys", a, start=start, end=stop, keys=keys, smooth=True) for g, a in amplitudes.items()]
-
-
-def _glottis(bout: tuple[Call, ...], lead: float) -> Curve:
-    """A quarter open while voiced, further open between calls (Citardi 1996)."""
-    start, end = bout[0].start - 0.05, bout[-1].end + 0.15
-    keys = [(0.0, 0.0), (0.05, BETWEEN)]
-    for call in bout:
-        at, span = call.start - start, call.end - call.start
-        keys += [(at + 0.25 * span, 1.0), (at + 0.75 * span, 1.0), (at + span, BETWEEN)]
-    keys.append((end - start, 0.0))
-    return Curve("closure", "keys", VOICED, start=start + lead, end=end + lead, keys=tuple(keys))
 
 
 def _body(sound: Laughter, lead: float) -> list[Curve]:
