@@ -23,7 +23,7 @@ from vitruvian.measured import trial_motion
 from vitruvian.scenes._body import STEPS
 from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
 from vitruvian.scenes._carried import head_up_measure
-from vitruvian.scenes._stance import stance_measures, stance_world
+from vitruvian.scenes._stance import SPINE, stance_measures, stance_world
 from vitruvian.skeleton import centre_of_mass
 from vitruvian.systems import BodySystem, Measure
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
@@ -35,7 +35,6 @@ CAMERAS = (
     Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
 )
 SECONDS = 30.0  # that the plan looks ahead
-SPINE = 17.0  # joints of trunk in a row: a bend that they share costs as much as one of a single joint
 FALLEN = 0.8  # of the first height of the centre of mass
 
 
