@@ -268,3 +268,30 @@ def test_a_foot_is_led_from_where_it_stood(standing):
     assert first.place[mine, :2].mean(axis=0) == pytest.approx(points[mine, :2].mean(axis=0), abs=0.005)
     last = walk.wish(state, sensed, 0.93, memory).swing
     assert last.place[mine, 0].mean() == pytest.approx(soles(body, lifted)[mine, 0].mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 8, 17, 18])
+def test_hard_shares_are_found(seed):
+    """Inertias and costs over some decades, and many muscles at full activation: a walker met such decisions each
+    fifth time, and did at random what had been found when the search was given up."""
+    rng, n, m = np.random.default_rng(seed), 60, 300
+    mixed = rng.normal(size=(n, n))
+    inertia = mixed @ np.diag(10.0 ** rng.uniform(-2, 1, n)) @ mixed.T / n + 1e-3 * np.eye(n)
+    weight = np.diag(inertia) * 10.0 ** rng.uniform(-1, 1.3, n)
+    tasks, cost, soft = rng.normal(size=(12, n)), 10.0 ** rng.uniform(0, 3.5, 12), np.empty((n, n))
+    softness(0.5 * (inertia + inertia.T), weight, tasks, cost, soft)
+    rows = np.concatenate([[*np.sort(rng.choice(n, 3, replace=False)), *_levers(rng)] for _ in range(m)]).reshape(m, 6)
+    torque = rng.normal(size=n) * 60
+    columns = Columns(
+        np.arange(0, 3 * m + 1, 3), rows[:, :3].astype(int).ravel(), rows[:, 3:].ravel(), np.ones(m), np.ones(m)
+    )
+    found = solve_shares(columns, torque, soft, np.zeros(n))
+    assert found.converged
+    assert (found.x >= 0.99).sum() > 30
+    given = np.zeros(n)
+    np.add.at(given, columns.row, columns.value * np.repeat(found.x, 3))
+    assert np.abs(given - torque - found.yielded).max() < 1e-5 * np.abs(torque).max()
+
+
+def _levers(rng):
+    return rng.normal(size=3) * 10.0 ** rng.uniform(-0.5, 1.5)

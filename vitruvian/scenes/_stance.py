@@ -16,6 +16,7 @@ from vitruvian.systems.body import ACCOUNTS
 from vitruvian.world import Camera, Recording, Signal, World
 
 Array = np.ndarray
+SPINE = 17.0  # joints of trunk in a row: a bend that they share costs as much as one of a single joint
 STANDING_CAMERAS = (
     Camera("corner", (3.0, -3.6, 1.4), (0.0, 0.0, 0.95)),
     Camera("side", (4.6, 0.0, 1.2), (0.0, 0.0, 0.95)),

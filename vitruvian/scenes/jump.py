@@ -19,7 +19,7 @@ from vitruvian.anatomy import body_contacts, human
 from vitruvian.control.stance import Jump, StanceGains, posture_weights, soles
 from vitruvian.scenes._body import MOTION, STEPS, missing_metrics, scene_motion
 from vitruvian.scenes._breath import BREATHING, breath_metrics, breathing_of
-from vitruvian.scenes._stance import GroundedMotion, stance_measures, stance_world
+from vitruvian.scenes._stance import SPINE, GroundedMotion, stance_measures, stance_world
 from vitruvian.systems import BodySystem, Measure
 from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal, World
 
@@ -34,7 +34,7 @@ LEAVES, LANDS, PUSHES = 0.93, 1.38, 0.62  # [s] in the motion
 def build(parameters: Mapping[str, Any]) -> World:
     body = human()
     motion = GroundedMotion.of(body, scene_motion(body, parameters["motion"]))
-    plan = Jump(body, motion, posture_weights(body), LEAVES, LANDS, PUSHES, push=parameters["push"])
+    plan = Jump(body, motion, posture_weights(body, spine=SPINE), LEAVES, LANDS, PUSHES, push=parameters["push"])
     measures = [
         *stance_measures(body),
         Measure(Signal("clearance", "m", "lowest point of the soles"), lambda now: soles(body, now.q)[:, 2].min()),
