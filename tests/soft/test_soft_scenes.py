@@ -1,10 +1,13 @@
 """Scenes of soft characters, shortened."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vitruvian.anatomy.characters import character, soft_body
 from vitruvian.scenes import find
+from vitruvian.scenes._soft import running_checks, running_report
 from vitruvian.world import scene_parameters
 
 
@@ -87,3 +90,28 @@ def test_a_mascot_leaps_and_kicks():
     signals = world.observe().signals
     assert signals["ground_force"][2] == 0.0
     assert signals["window"] >= 4.0
+
+
+def test_strides_and_slip_of_a_run_are_counted_by_its_own_steps():
+    n = 151  # frames of 20 ms: a stride takes 50, ten windows
+    loads = np.zeros((n, 3))
+    loads[:, 2] = np.where(np.arange(n) % 25 < 10, 0.0, 500.0)  # in the air for two fifths of each step
+    signals = {
+        "centre": np.column_stack([np.zeros(n), -0.014 * np.arange(n), np.full(n, 0.7)]),
+        "window": (np.arange(n) // 5 % 10).astype(float),
+        "slip": 0.001 * np.arange(n),
+        "ground_force": loads,
+        "inverted": np.zeros(n),
+    }
+    recording = SimpleNamespace(time=0.02 * np.arange(n), signals=signals)
+    report = running_report(recording)
+    assert report.metrics["strides"] == 3.0
+    assert report.metrics["speed"] == pytest.approx(0.7)
+    assert report.metrics["slip_a_step"] == pytest.approx(0.015)  # a millimetre in each of 15 frames on the ground
+    assert report.metrics["in_the_air"] == pytest.approx(0.4)
+    running_checks(report, recording)
+    assert all(report.checks.values())
+    signals["slip"] *= 2.0
+    report = running_report(recording)
+    running_checks(report, recording)
+    assert not report.checks["feet hardly slide"]
