@@ -23,7 +23,7 @@ def settings(name, **options):
 
 @pytest.mark.parametrize("actuation", ["muscles", "inverse-dynamics"])
 def test_a_crawl_swims_straight_head_first_and_prone(tmp_path, actuation):
-    """With the pilot of the scene: without one no stroke swims straight, and torques turn by 69 degrees in this time."""
+    """With the scene's pilot: without one no stroke swims straight, and torques turn by 69 degrees in this time."""
     scene = scenes.find("crawl")
     parameters = settings("crawl", actuation=actuation, rate=0.9, pilot=True)
     done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=2.3)
