@@ -1,33 +1,18 @@
-"""How fast and how far the strokes carry: their scenes as they stand, draft quality, by muscles in simulated water."""
+"""How fast the strokes carry: their scenes as they stand, draft quality, by muscles in simulated water."""
 
 from __future__ import annotations
-
-from functools import cache
 
 from vitruvian.verify._scenes import scene_metrics
 from vitruvian.verify.book import Finding
 
 FASTEST = 2.5  # [m/s] that anybody swims
-LONGEST = 3.0  # [m] of a stroke
 
 
 def speed(stroke: str, least: float) -> Finding:
     """Mean speed over whole strokes after the first."""
-    metrics = _swum(stroke)
+    metrics = scene_metrics(stroke)
     detail = (
         f"{metrics['stroke_length']:.2f} m a stroke, {metrics['power_w']:.0f} W, {metrics['power_into_water_w']:.0f} W "
         f"into the water, Froude efficiency {metrics['froude']:.3f}; the scene as it stands, draft quality"
     )
     return Finding.within(metrics["mean_speed"], least, FASTEST, "m/s", detail)
-
-
-def length(stroke: str, least: float) -> Finding:
-    """Way of the centre of mass in a stroke, mean over whole strokes after the first."""
-    metrics = _swum(stroke)
-    detail = f"at {metrics['mean_speed']:.2f} m/s; the scene as it stands, draft quality"
-    return Finding.within(metrics["stroke_length"], least, LONGEST, "m", detail)
-
-
-@cache
-def _swum(stroke: str) -> dict[str, float]:
-    return scene_metrics(stroke)

@@ -151,12 +151,6 @@ def a_crawl_by_muscles_swims_a_metre_a_second() -> Finding:
 
 
 @claim
-def a_stroke_of_crawl_carries_a_metre_and_forty() -> Finding:
-    """Way of the centre of mass in a stroke, second and third; simulated water."""
-    return _swim_strokes.length("crawl", 1.4)
-
-
-@claim
 def a_butterfly_by_muscles_swims_a_metre_a_second() -> Finding:
     """Mean speed over the second stroke; simulated water."""
     return _swim_strokes.speed("butterfly", 1.0)
