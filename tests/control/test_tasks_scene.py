@@ -185,3 +185,11 @@ def test_a_run_by_tasks_in_turn_goes_on_from_its_saved_state():
     left, right = flatten_state(world.own), flatten_state(twin.own)
     assert all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
     assert np.array_equal(world.state.lanes[0].q, twin.state.lanes[0].q)
+
+
+def test_he_who_aims_at_a_place_turns_towards_it():
+    """With his limbs held in a pose to rest in he stayed where he was: 5 degrees in 3 s."""
+    scene, given = settings("swim-to")
+    world = scene.build(given)
+    world.advance(1.75)
+    assert abs(float(world.observe().signals["heading"])) > 30.0

@@ -104,7 +104,7 @@ def turn_stage(
     """Turn over by tasks, towards the first pose of the stroke `into`; toward: turn level, lying so, until the head
     points at a place."""
     rest = StrokeMotion(body, load_stroke(into)).at(0.0)[0]
-    tasks: Sequence[Task] = turning_tasks(body, face_up, rest=rest)
+    tasks: Sequence[Task] = turning_tasks(body, face_up, rest=rest, rests=toward is None)
     if toward is not None:
         tasks = [*tasks, Steer(toward)]
     name = f"turn {'supine' if face_up else 'prone'}" if toward is None else "aim"

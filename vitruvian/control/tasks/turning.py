@@ -24,16 +24,17 @@ EASED = 0.3  # share of the wish to turn that is left once he lies: then the wat
 FLOATING = {"arm": {"direction": [1.0, 0.0, 0.0]}}
 
 
-def turning_tasks(body: Body, face_up: bool, *, natural: float = 0.0, rest: Array | None = None) -> list[Task]:
-    """What turns him over and keeps him there; natural: weight of the limbs' learned motion; rest: a pose to take."""
+def turning_tasks(
+    body: Body, face_up: bool, *, natural: float = 0.0, rest: Array | None = None, rests: bool = True
+) -> list[Task]:
+    """What turns him over and keeps him there; natural: weight of the limbs' learned motion; rest: a pose to take.
+    rests: False for one who has more to do than to lie, such as to point at a place: his limbs and back stay free."""
     resting = pose(body, FLOATING) if rest is None else rest
-    tasks: list[Task] = [
-        Orient(face_up, eased=EASED),
-        Untwist(),
-        Rotate(face_up),
-        Rest(resting, face_up),
-        Hold(resting, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"),  # he turns as one piece
-    ]
+    tasks: list[Task] = [Orient(face_up, eased=EASED), Untwist(), Rotate(face_up), Rest(resting, face_up)]
+    if rests:
+        tasks.append(Hold(resting, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"))  # he turns as one piece
+    else:
+        tasks[-1] = Rest(resting, face_up, near=Rest.far)
     if natural > 0.0:
         tasks.append(Natural(body, natural))
     return tasks
