@@ -16,7 +16,7 @@ from vitruvian.anatomy.face import make_face
 from vitruvian.control.face import expressions
 from vitruvian.scenes.expressions import ORDER
 from vitruvian.systems.face import Acting, FaceSystem
-from vitruvian.view.render import Shooting
+from vitruvian.view import Shooting
 from vitruvian.world import World
 
 PICTURES = Path(__file__).parent / "pictures"

@@ -5,12 +5,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from vitruvian.anatomy.face import CHAIN, make_face
+from vitruvian.anatomy.face import CHAIN, jaw_pose, make_face
 from vitruvian.anatomy.face.basis import unpacked
 from vitruvian.anatomy.face.clothes import above_hem, cut
 from vitruvian.anatomy.face.face import SHIPPED
 from vitruvian.anatomy.face.grids import mouth_corners, triangles
-from vitruvian.anatomy.face.jaw import carried, jaw_pose
+from vitruvian.anatomy.face.jaw import carried
 from vitruvian.anatomy.face.posing import skinned
 from vitruvian.control.face import FaceDriver, expression
 from vitruvian.errors import InputError
