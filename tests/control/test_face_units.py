@@ -48,7 +48,13 @@ def test_a_blend_is_between_its_parts():
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("AU99", "AU99"), ("AU12:3", "between 0 and 1, not 3"), ("AU12:much", "much"), ("smile", "smile")],
+    [
+        ("AU99", "AU99"),
+        ("AU12:3", "between 0 and 1, not 3"),
+        ("AU12:much", "much"),
+        ("smile", "smile"),
+        ("AU12+", "a name is missing"),
+    ],
 )
 def test_wrong_units_are_one_clear_line(text, said):
     with pytest.raises(InputError) as error:

@@ -63,6 +63,14 @@ def test_broken_files_are_one_line(tmp_path, keep):
         read_trial(tmp_path / "b.c3d")
 
 
+def test_a_file_that_is_cut_off_between_frames_is_told(tmp_path):
+    lab.write_c3d(tmp_path / "a.c3d", PLACES, NAMES)
+    whole = (tmp_path / "a.c3d").read_bytes()
+    (tmp_path / "b.c3d").write_bytes(whole[: len(whole) * 3 // 4])
+    with pytest.raises(InputError, match=r"b\.c3d: is cut off: it has 12 of the 20 frames"):
+        read_trial(tmp_path / "b.c3d")
+
+
 def test_other_bytes_are_no_c3d_file(tmp_path):
     (tmp_path / "a.c3d").write_bytes(b"hello" * 300)
     with pytest.raises(InputError, match="not a C3D file"):

@@ -293,5 +293,9 @@ def test_a_component_is_found_by_its_name(recorded):
 def test_frames_are_counted_from_the_end_too(recorded):
     recording = Recording.open(recorded)
     assert np.array_equal(recording.frame(-1).poses, recording.poses[-1])
+    for surface in recording.stage.surfaces:
+        assert np.array_equal(
+            recording.surface(surface.name, -1).vertices, recording.frame(-1).surfaces[surface.name].vertices
+        )
     with pytest.raises(IndexError):
         recording.frame(len(recording))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from vitruvian.cli.looking import parse_size
-from vitruvian.cli.output import print_json, progress_bar, remark
+from vitruvian.cli.output import DRAWING, print_json, progress_bar, remark
 from vitruvian.cli.running import Json
 
 
@@ -41,7 +41,7 @@ def laugh(
     film = out or sound.with_suffix(".mp4")
     with progress_bar("laughing", "s", slow_start=True) as progress:
         result = run("laugh-audio", seconds=float(fit.time[-1]) + 0.6, **settings, progress=progress)
-    with progress_bar("drawing", slow_start=True) as progress:
+    with progress_bar("drawing", slow_start=DRAWING) as progress:
         render_film(result.open(), film, size=pixels, camera=camera, sound=(sound, fit.lead), progress=progress)
     metrics = result.metrics
     if json:

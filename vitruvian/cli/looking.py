@@ -72,7 +72,12 @@ def render(
         str | None,
         typer.Option(help="Camera of the scene (a swimmer has side, top, under, front); auto: the whole run."),
     ] = None,
-    eye: Annotated[str | None, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is [m].")] = None,
+    eye: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="X,Y,Z", help="Where the camera is [m]; it goes along with what the scene follows."
+        ),
+    ] = None,
     look: Annotated[str | None, typer.Option("--look", metavar="X,Y,Z", help="What it looks at [m].")] = None,
     orbit: Annotated[float, typer.Option(help="Turns of the camera about that, over the whole recording.")] = 0.0,
     fps: Annotated[
@@ -100,7 +105,7 @@ def render(
     how |= {"eye": parse_place(eye, "--from"), "look": parse_place(look, "--look"), "orbit": orbit}
     how |= {"engine": engine, "quality": quality, "device": device, "blur": blur}
     if out.suffix.lower() in FILMS:
-        with progress_bar("drawing", slow_start=True) as progress:
+        with progress_bar("drawing", slow_start=DRAWING) as progress:
             draw(recording, out, **how, progress=progress)
     else:
         with patience(DRAWING):

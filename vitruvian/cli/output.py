@@ -64,10 +64,13 @@ def patience(message: str = BUILDING) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def progress_bar(what: str, unit: str = "", *, slow_start: bool = False) -> Iterator[Callable[[float, float], None]]:
+def progress_bar(
+    what: str, unit: str = "", *, slow_start: bool | str = False
+) -> Iterator[Callable[[float, float], None]]:
     """A bar with remaining time on stderr, if that is a terminal; yields `update(done, total)`, cheap to call often.
 
-    Where it is none, a slow start is explained, and a line now and then says how far it is.
+    Where it is none, a slow start is explained (in words of its own, if they are given), and a line now and then says
+    how far it is.
     """
     if not sys.stderr.isatty():
         told = perf_counter()
@@ -81,7 +84,7 @@ def progress_bar(what: str, unit: str = "", *, slow_start: bool = False) -> Iter
         if not slow_start:
             yield tell
             return
-        with patience() as begun:
+        with patience(slow_start if isinstance(slow_start, str) else BUILDING) as begun:
 
             def under_way(done: float, total: float) -> None:
                 begun()

@@ -15,7 +15,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from vitruvian.measured import ForcePlate, Trial, seen_only
 Array = np.ndarray
 MOST_BYTES = 500_000_000
 LONGEST = 60.0  # [s] that reading may take
+MOST_DECLARED = 65535  # frames that a header of 16 bits can declare; longer files say so elsewhere
 METRES = {"mm": 1e-3, "cm": 1e-2, "dm": 0.1, "m": 1.0, "in": 0.0254}
 NEWTON_METRES = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
 UPWARD = {  # file's axes -> ours, +z up; a turn, never a mirror
@@ -33,6 +34,7 @@ UPWARD = {  # file's axes -> ours, +z up; a turn, never a mirror
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
 }
 MAGIC = 0x50  # second byte of every C3D file
+BIG_ENDIAN = b"V"  # fourth byte of the parameters, where numbers are stored that way round
 TOUCHED = 20.0  # [N] above which a plate is loaded
 
 
@@ -43,12 +45,19 @@ def read_c3d(path: str | Path, up: str = "z") -> Trial:
         raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
     with path.open("rb") as file:
         head = file.read(512)
+        file.seek(512 * max(head[0] - 1, 0) + 3 if head else 0)
+        order: Literal["little", "big"] = "big" if file.read(1) == BIG_ENDIAN else "little"
     if len(head) < 512 or head[1] != MAGIC:
         raise InputError(f"{path.name}: not a C3D file")
+    declared = (
+        int.from_bytes(head[8:10], order) - int.from_bytes(head[6:8], order) + 1
+    )  # the library tells what it found
     about, arrays = _read(path)
     axes, metre, rate, points = UPWARD[up], _unit(about, path.name), float(about["rate"]), arrays["points"]
     if points.ndim != 3 or not (np.isfinite(rate) and rate > 0.0) or points.shape[2] < 3 or points.shape[1] == 0:
         raise InputError(f"{path.name}: has {points.shape[1]} markers in {points.shape[2]} frames at {rate:g} a second")
+    if points.shape[2] < declared < MOST_DECLARED:
+        raise InputError(f"{path.name}: is cut off: it has {points.shape[2]} of the {declared} frames that it declares")
     remarks = [f"lengths in {about['unit'][0]} by the file"]
     markers = _markers(about, metre * np.einsum("ij,jmf->mfi", axes, points), remarks)
     markers = seen_only(markers, remarks)

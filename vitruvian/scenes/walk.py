@@ -30,9 +30,9 @@ from vitruvian.world import Camera, Parameter, Recording, Report, Scene, Signal,
 
 Array = np.ndarray
 CAMERAS = (
-    Camera("corner", (3.4, -4.6, 1.5), (0.0, -0.9, 0.9)),
-    Camera("side", (5.4, -0.9, 1.2), (0.0, -0.9, 0.9)),
-    Camera("front", (0.0, -6.4, 1.2), (0.0, 0.0, 0.9)),
+    Camera("corner", (3.4, -3.7, 1.5), (0.0, 0.0, 0.9), follow="Pel"),
+    Camera("side", (5.4, 0.0, 1.2), (0.0, 0.0, 0.9), follow="Pel"),
+    Camera("front", (0.0, -5.5, 1.2), (0.0, 0.0, 0.9), follow="Pel"),
 )
 SECONDS = 30.0  # that the plan looks ahead
 FALLEN = 0.8  # of the first height of the centre of mass

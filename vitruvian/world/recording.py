@@ -237,9 +237,7 @@ class Recording:
 
     def frame(self, i: int) -> Frame:
         """Everything at frame `i`, counted from the end where it is negative."""
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"frame {i} of {len(self)}")
-        stage, i = self.stage, int(i) % len(self)
+        stage, i = self.stage, self._row(i)
         surfaces = {surface.name: self.surface(surface.name, i) for surface in stage.surfaces}
         with self._store.trouble("surfaces"):
             count = sum(len(now.faces) for now in surfaces.values() if now.faces is not None)
@@ -254,7 +252,7 @@ class Recording:
 
     def surface(self, name: str, i: int) -> SurfaceFrame:
         """A moving surface at frame `i`; its faces are None when they are those of the stage."""
-        surface = next(s for s in self.stage.surfaces if s.name == name)
+        surface, i = next(s for s in self.stage.surfaces if s.name == name), self._row(i)
         at = f"surfaces/{key(name)}"
         if surface.faces is not None:
             vertices = self._store.read(f"{at}/vertices", i, i + 1, ndim=3)[0]
@@ -276,7 +274,7 @@ class Recording:
 
     def lines(self, name: str, i: int) -> LinesFrame:
         """Polylines at frame `i`."""
-        lines = next(s for s in self.stage.lines if s.name == name)
+        lines, i = next(s for s in self.stage.lines if s.name == name), self._row(i)
         at = f"lines/{key(name)}"
         points = self._store.read(f"{at}/points", i, i + 1, shape=(int(lines.offsets[-1]), 3))[0]
         with self._store.trouble(f"{at}/points"):
@@ -288,12 +286,18 @@ class Recording:
 
     def points(self, name: str, i: int) -> np.ndarray:
         """A cloud of points at frame `i` [m], shape (any, 3)."""
-        at = f"points/{key(name)}"
+        at, i = f"points/{key(name)}", self._row(i)
         points = self._store.read(f"{at}/positions", *self._bounds(f"{at}/offsets", i), shape=(3,))
         with self._store.trouble(f"{at}/positions"):
             check(len(points) <= MOST_TRIANGLES, f"{len(points)} points at frame {i}")
             check_places(points, f" at frame {i}")
         return points
+
+    def _row(self, i: int) -> int:
+        """The row of frame `i`, which counts from the end where it is negative."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"frame {i} of {len(self)}")
+        return int(i) % len(self)
 
     def _poses_at(self, i: int) -> np.ndarray:
         count = len(self.stage.bodies)

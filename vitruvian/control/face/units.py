@@ -94,6 +94,8 @@ def read_units(text: str) -> dict[str, float]:
     out: dict[str, float] = {}
     for part in text.replace(" ", "").split("+"):
         unit, colon, number = part.partition(":")
+        if not unit:
+            raise InputError(f"action units '{text}': a name is missing; write AU6+AU12:0.5")
         try:
             out[unit] = float(number) if colon else 1.0
         except ValueError:

@@ -2,6 +2,8 @@
 "use strict";
 
 const $ = id => document.getElementById(id);
+const PAUSE = '<svg viewBox="0 0 10 10" width="11" height="11"><path fill="currentColor" d="M1 0h3v10H1zM6 0h3v10H6z"/></svg>'; // some fonts lack the sign
+const showPlaying = playing => { $("play").innerHTML = playing ? PAUSE : "▶"; };
 const FIELD = 28 * Math.PI / 180, BOB = 0.3, AHEAD = 12, KEPT = 240;
 const SECOND = [0.25, 0.50, 0.75]; // the colour of a second recording laid over the first
 
@@ -89,7 +91,7 @@ class Page {
     this.playing = on && this.time.length > 1;
     if (this.playing && this.index >= this.time.length - 1) this.index = 0;
     this.began = null;
-    $("play").textContent = this.playing ? "⏸" : "▶";
+    showPlaying(this.playing);
     this.remember();
   }
   offer(actions) { // buttons for what can be done to a live run
@@ -178,14 +180,14 @@ class Page {
         this.live = null; this.offer({});
         this.sources[0].stage.time = await this.sources[0].times();
         this.frames.clear(); this.setTimes(); this.shown = -1;
-        $("play").textContent = "▶"; $("bar").classList.remove("live"); $("slider").disabled = false;
+        showPlaying(false); $("bar").classList.remove("live"); $("slider").disabled = false;
         await this.want(this.time.length - 1);
         await this.loadSignals();
         if (this.chosen) await this.choose(this.chosen); // now with its curves
       } else if (state.live) {
         const news = !this.live || this.live.count !== state.live.count;
         this.live = state.live; this.offer(state.live.actions);
-        $("play").textContent = state.live.paused ? "▶" : "⏸"; $("slider").disabled = true;
+        showPlaying(!state.live.paused); $("slider").disabled = true;
         if (news) { await this.fetchLive(); if (this.live.count % 8 < 4) await this.loadSignals(); }
         this.dirty = true;
       } else for (let r = 0; r < this.sources.length; r++)
