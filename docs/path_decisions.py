@@ -254,7 +254,9 @@ WRAPS = [
 FITTED = [
     ("deltoid_02", (), (0, "Hu", (196.0, 36.8, 1566.1), (-0.954, 0.223, -0.2), (-0.04, 0.58, 0.82), 24.1)),
     ("infraspinatus_01", (), (0, "Cla", (205.1, 37.2, 1559.0), (0.312, 0.366, -0.877), (0.46, 0.75, 0.48), 19.9)),
-    ("teres_minor_01", (), (0, "Hu", (199.4, 32.9, 1563.0), (0.86, 0.302, -0.412), (-0.03, 0.83, 0.56), 18.4)),
+    # Fixed to the clavicle, as the head of a ball joint may be: fixed to the humerus, the cylinder's axis turned towards
+    # the origin in the breaststroke, the path went round by 135 degrees and let go with a moment arm of 146 mm.
+    ("teres_minor_01", (), (0, "Cla", (203.6, 30.4, 1561.3), (0.717, -0.506, -0.48), (0.588, 0.791, -0.168), 20.8)),
     ("coracobrachialis_01", (1,), (0, "Hu", (212.4, 19.8, 1566.4), (0.958, 0.248, 0.144), (0.29, -0.83, -0.48), 17.7)),
     ("subscapularis_01", (1,), (0, "Cla", (197.0, 31.1, 1568.6), (-0.747, 0.231, 0.624), (-0.52, -0.79, -0.33), 28.3)),
     ("subscapularis_02", (1,), (0, "Cla", (197.0, 31.1, 1568.6), (-0.747, 0.231, 0.624), (-0.52, -0.79, -0.33), 28.3)),

@@ -5,6 +5,7 @@ import pytest
 
 from vitruvian.anatomy import arm, human, legs, neck, stronger, torso, upper_body
 from vitruvian.anatomy.models import MODELS, describe
+from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.couple import BodyStepper
 from vitruvian.errors import InputError
 from vitruvian.muscle import CurvedHill, lengths, moment_arms
@@ -129,6 +130,16 @@ def test_pronators_pronate_and_biceps_supinates_over_the_whole_range_of_the_fore
             assert arms[body.muscles.index(f"pronator_0{head}_l")] < -1.5e-3
         for muscle in ("biceps_brachii_01_l", "supinator_01_l"):
             assert arms[body.muscles.index(muscle)] > 1e-3
+
+
+def test_teres_minor_stays_on_the_humeral_head_through_the_breaststroke(body):
+    m, stroke = body.muscles, StrokeMotion(body, load_stroke("breaststroke"), 1.0)
+    k = m.index("teres_minor_01_l")
+    found = [moment_arms(m, *world_twists(body.skeleton, stroke.sample(t)[0])) for t in np.linspace(0.0, 1.0, 181)]
+    arms = np.array([arm.data[m.row_start[k] : m.row_start[k + 1]] for _, arm in found])
+    assert np.abs(arms).max() < 0.025  # the radius of the head; a path that let go of its cylinder had 146 mm
+    assert np.abs(np.diff(arms, axis=0)).max() < 0.003
+    assert np.ptp([length[k] for length, _ in found]) < 0.020
 
 
 def test_corrections_reach_the_muscles():
