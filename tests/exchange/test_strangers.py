@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,3 +115,89 @@ def test_a_damaged_c3d_file_that_keeps_its_reader_busy_is_given_up(tmp_path):
     path.write_bytes(data)
     with pytest.raises(InputError, match="damaged; it could not be read in"):
         read_trial(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"extras": [{}] * 300_000}, "more than 500000 values"),
+        ({"nodes": [{"mesh": 0}] * 20_001}, "more than 20000 nodes"),
+        ({"accessors": [{"componentType": 5126, "type": "VEC3", "count": 10**9}, {"count": 3}]}, "1000000000 vertices"),
+        ({"accessors": 3}, "do not fit together"),
+    ],
+)
+@pytest.mark.parametrize("read", [read_mesh, character_from_gltf])
+def test_few_bytes_of_a_gltf_do_not_take_gigabytes(tmp_path, read, change, said):
+    path = gltf(tmp_path / "a.gltf", INLINE)
+    text = json.dumps(json.loads(path.read_text()) | change).encode()
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=said):
+        read(path)
+    chunk = len(text).to_bytes(4, "little") + b"JSON" + text
+    (tmp_path / "a.glb").write_bytes(b"glTF" + bytes([2, 0, 0, 0]) + (12 + len(chunk)).to_bytes(4, "little") + chunk)
+    with pytest.raises(InputError, match=said):
+        read(tmp_path / "a.glb")
+
+
+def test_a_glb_file_of_empty_chunks_is_refused(tmp_path):
+    (tmp_path / "a.glb").write_bytes(b"glTF" + bytes([2, 0, 0, 0]) + bytes(8_000))
+    for read in (read_mesh, character_from_gltf):
+        with pytest.raises(InputError, match="chunks"):
+            read(tmp_path / "a.glb")
+
+
+def test_a_large_buffer_inside_a_gltf_is_read(tmp_path):
+    padded = "data:;base64," + base64.b64encode(CORNERS + bytes(3_000_000)).decode()
+    assert len(read_mesh(gltf(tmp_path / "a.gltf", padded))[1]) == 1
+
+
+def test_devices_pipes_and_endless_values_are_no_json(tmp_path):
+    from vitruvian.control.search.policy import Policy
+    from vitruvian.control.search.samples import Control
+    from vitruvian.door.plan import _read_plan
+
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "many.json").write_text("[" + "{}," * 5_000_000 + "{}]")
+    for read in (Policy.read, Control.read, _read_plan):
+        for path in (Path("/dev/zero"), tmp_path / "pipe"):
+            with pytest.raises(InputError, match="not an ordinary file"):
+                read(path)
+        with pytest.raises(InputError, match="more than 5000000 values"):
+            read(tmp_path / "many.json")
+
+
+def test_arrays_that_pack_small_are_not_unpacked(tmp_path, monkeypatch):
+    from vitruvian import given_file
+
+    np.savez_compressed(tmp_path / "a.npz", a=np.zeros(100_000))
+    assert len(given_file.read_arrays(tmp_path / "a.npz")["a"]) == 100_000
+    monkeypatch.setattr(given_file, "MOST_ARRAYS", 500_000)
+    with pytest.raises(InputError, match="would unpack to"):
+        given_file.read_arrays(tmp_path / "a.npz")
+
+
+def test_tables_of_numbers_are_bounded(tmp_path):
+    from vitruvian.exchange import read_trial
+    from vitruvian.exchange.trc import read_storage
+
+    def trc(markers, rows):
+        names = "\t\t\t".join(f"M{k}" for k in range(markers))
+        head = "PathFileType\t4\nDataRate\tUnits\n100\tmm\nFrame#\tTime\t" + names + "\n\n"
+        (tmp_path / "a.trc").write_text(head + rows)
+        return tmp_path / "a.trc"
+
+    with pytest.raises(InputError, match="names 20000 markers"):
+        read_trial(trc(20_000, "1\t0\n2\t1\n"))
+    with pytest.raises(InputError, match="too many numbers"):
+        read_trial(trc(1000, "1\n" * 100_000))
+    with pytest.raises(InputError, match="more than 10000000 fields"):
+        read_trial(trc(1, "\t" * 10_000_001))
+    with pytest.raises(InputError, match="more than 1000000 lines"):
+        read_trial(trc(1, "1\n" * 2_000_001))
+    (tmp_path / "a.mot").write_text("endheader\n" + "x " * 1000 + "\n" + "1\n" * 100_000)
+    with pytest.raises(InputError, match="too many numbers"):
+        read_storage(tmp_path / "a.mot")
+    for text in ("1\n" * 2_000_001, "," * 10_000_001):
+        (tmp_path / "a.csv").write_text("time [s],A.x [mm]\n" + text)
+        with pytest.raises(InputError, match="more than"):
+            read_trial(tmp_path / "a.csv")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vitruvian.errors import InputError
+from vitruvian.given_file import read_bytes
 
 MOST_BYTES = 2_000_000
 DEEPEST = 20  # brackets within brackets; a pose has three
@@ -26,10 +27,7 @@ def read_text(path: Path, kind: str) -> str:
     if not path.is_file():
         raise InputError(f"no {kind} file '{path}'")
     what = f"{kind} file '{path.name}'"
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{what} is larger than {MOST_BYTES // 1_000_000} MB")
+    data = read_bytes(path, MOST_BYTES, kind)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

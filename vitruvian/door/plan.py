@@ -19,6 +19,7 @@ from vitruvian import __version__, scenes
 from vitruvian.door.axes import Axes, parse_axes
 from vitruvian.door.table import SUFFIXES
 from vitruvian.errors import InputError
+from vitruvian.given_file import read_json
 from vitruvian.world import Scene, scene_parameters
 from vitruvian.world.whole_file import check_writable, whole_file
 
@@ -114,11 +115,9 @@ def refuse_existing(out: Path) -> None:
 
 def _read_plan(path: Path) -> Plan:
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no sweep to resume: {path} does not exist") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        if not os.path.lexists(path):
+            raise InputError(f"there is no sweep to resume: {path} does not exist")
+        about = read_json(path, "sweep")
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged: {error}") from error
     try:

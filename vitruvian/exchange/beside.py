@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vitruvian.errors import InputError
+from vitruvian.given_file import read_bytes
 
 
 def read_beside(file: Path, name: str, most: int) -> bytes:
@@ -24,7 +25,7 @@ def read_beside(file: Path, name: str, most: int) -> bytes:
         raise InputError(f"'{file.name}' needs '{name:.80}', which is not an ordinary file")
     if about.st_size > most:
         raise InputError(f"'{found.name}' is larger than {most // 1_000_000} MB")
-    return found.read_bytes()
+    return read_bytes(found, most)
 
 
 class Beside:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,8 @@ from scipy.spatial import cKDTree
 from vitruvian.anatomy.skin_weights import skin_weights, speaker
 from vitruvian.errors import InputError, unknown_name
 from vitruvian.exchange.beside import Beside
+from vitruvian.exchange.gltf_parts import read_parts
+from vitruvian.given_file import read_bytes
 from vitruvian.skin import MOST, BoundSkin, few, turning_centres
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.world import Frame, Stage, Surface, SurfaceFrame
@@ -48,12 +51,12 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> tuple[Array, Array]:
         raise InputError(f"'{path.name}': a mesh is read from {', '.join(FORMATS)}")
     if not path.is_file():
         raise InputError(f"no mesh file '{path}'")
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
     try:
-        with path.open("rb") as file:
-            near: Any = Beside(path, MOST_BYTES)
-            found = trimesh.load(file, file_type=path.suffix.lower()[1:], resolver=near, force="mesh", process=False)
+        data, kind = read_bytes(path, MOST_BYTES, "mesh"), path.suffix.lower()[1:]
+        if kind in ("glb", "gltf"):
+            read_parts(data, path.name, MOST_VERTICES)
+        near: Any = Beside(path, MOST_BYTES)
+        found = trimesh.load(BytesIO(data), file_type=kind, resolver=near, force="mesh", process=False)
     except InputError:
         raise
     except Exception as error:  # whatever a reader of strangers' files raises

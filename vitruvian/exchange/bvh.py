@@ -21,6 +21,7 @@ from vitruvian.anatomy import Body
 from vitruvian.control import SampledMotion
 from vitruvian.control.spine import bend_spine
 from vitruvian.errors import InputError
+from vitruvian.given_file import read_bytes
 from vitruvian.skeleton.joints import Ball, Joint, Revolute, Universal
 
 Array = np.ndarray
@@ -145,9 +146,7 @@ def read_bvh(path: str | Path) -> Bvh:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"no BVH file '{path}'")
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    return parse_bvh(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    return parse_bvh(read_bytes(path, MOST_BYTES, "BVH").decode("utf-8", errors="replace"), path.name)
 
 
 def parse_bvh(text: str, what: str = "BVH") -> Bvh:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vitruvian.errors import InputError, MissingExtra
+from vitruvian.given_file import read_bytes
 from vitruvian.measured import ForcePlate, Trial, seen_only
 
 Array = np.ndarray
@@ -41,12 +42,8 @@ TOUCHED = 20.0  # [N] above which a plate is loaded
 def read_c3d(path: str | Path, up: str = "z") -> Trial:
     """Read and check a C3D file; up: the file's axis that points up."""
     path = Path(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    with path.open("rb") as file:
-        head = file.read(512)
-        file.seek(512 * max(head[0] - 1, 0) + 3 if head else 0)
-        order: Literal["little", "big"] = "big" if file.read(1) == BIG_ENDIAN else "little"
+    data = read_bytes(path, MOST_BYTES, "C3D")
+    head = data[:512]
     if len(head) < 512 or head[1] != MAGIC:
         raise InputError(f"{path.name}: not a C3D file")
     declared = (

@@ -8,13 +8,13 @@ about z: knees bend with negative, elbows with positive angles. Its segment leng
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from vitruvian.errors import InputError
+from vitruvian.given_file import csv_rows
 from vitruvian.measured import Segments, Trial
 
 Array = np.ndarray
@@ -41,10 +41,7 @@ PLACED = ("Fe_l", "Fe_r", "Tfp_l", "Tfp_r", "Fo_l", "Fo_r", "Hu_l", "Hu_r", "Ul_
 def read_clip(path: str | Path) -> Trial:
     """Read and check a clip."""
     path = Path(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        rows = list(csv.reader(file))
+    rows = csv_rows(path, MOST_BYTES)
     head = rows[0] if rows else []
     wanted = ["duration", "root_x", "root_y", "root_z", *(f"root_q{c}" for c in "wxyz")]
     for joint, (_, _, _, hinge) in FIGURE.items():

@@ -8,9 +8,7 @@ fingers, toes and collar bones then ride on what they hang from. In any other sk
 from __future__ import annotations
 
 import base64
-import json
 import re
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,10 +21,11 @@ from vitruvian.anatomy.characters.build import from_mesh
 from vitruvian.anatomy.characters.three import GAINS
 from vitruvian.errors import InputError
 from vitruvian.exchange.beside import read_beside
-from vitruvian.exchange.gltf_file import BINARY_CHUNK, JSON_CHUNK, MAGIC
+from vitruvian.exchange.gltf_parts import read_parts
+from vitruvian.given_file import read_bytes
 
 Array = np.ndarray
-MOST_BYTES = 500_000_000
+MOST_BYTES, MOST_VERTICES, MOST_JOINTS = 500_000_000, 2_000_000, 500
 MOST_METRES = 1e4
 TYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTH = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
@@ -58,7 +57,7 @@ def character_from_gltf(
         table, binary = _read(path)
         vertices, faces, colours, skin = _mesh(table, binary, path)
         at, parents, names = _joints(table, binary, skin, path)
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"'{path.name}': its parts do not fit together as in a glTF file ({error})") from None
     bones = _bones(at, parents, names, called, say)
     low = vertices[:, 2].min()
@@ -75,24 +74,7 @@ def _moved(bone: Bone, by: Array) -> Bone:
 def _read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
     if not path.is_file():
         raise InputError(f"no file '{path}'")
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    data, body = path.read_bytes(), b""
-    try:
-        if data[:4] == struct.pack("<I", MAGIC):
-            place, text = 12, b""
-            while place + 8 <= len(data):
-                size, kind = struct.unpack_from("<II", data, place)
-                chunk = data[place + 8 : place + 8 + size]
-                text, body = (chunk, body) if kind == JSON_CHUNK else (text, chunk if kind == BINARY_CHUNK else body)
-                place += 8 + size
-        else:
-            text = data
-        table = json.loads(text)
-        if not isinstance(table, dict):
-            raise ValueError
-    except (ValueError, struct.error, RecursionError):
-        raise InputError(f"'{path.name}' is not a glTF file") from None
+    table, body = read_parts(read_bytes(path, MOST_BYTES, "glTF"), path.name, MOST_VERTICES)
     out = []
     for entry in table.get("buffers", []):
         uri = entry.get("uri")
@@ -169,6 +151,8 @@ def _joints(
 ) -> tuple[Array, list[int], list[str]]:
     """Places in our axes, parents among them (-1 for the root) and names of the skin's joints."""
     nodes, joints = table["nodes"], [int(j) for j in skin["joints"]]
+    if len(joints) > MOST_JOINTS:
+        raise InputError(f"'{path.name}' has {len(joints)} joints; at most {MOST_JOINTS} are read")
     above = {int(child): n for n, node in enumerate(nodes) for child in node.get("children", [])}
     for joint in joints:
         up, seen = above.get(joint), 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.exchange.c3d import METRES, UPWARD
+from vitruvian.given_file import MOST_FIELDS, csv_rows, read_columns
 from vitruvian.measured import Trial, seen_only
 
 Array = np.ndarray
@@ -21,18 +22,14 @@ HEAD = re.compile(r"^(?P<name>.+)\.(?P<axis>[xyz])\s*(\[(?P<unit>[^\]]*)\])?$")
 
 def is_marker_csv(path: Path) -> bool:
     """Whether its head is that of markers."""
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        head = next(csv.reader(file), [])
+    head = next(csv.reader(read_columns(path, MOST_BYTES).splitlines()[:1]), [])
     return len(head) > 1 and head[0].strip().lower().startswith("time") and bool(HEAD.match(head[1].strip()))
 
 
 def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
     """Read and check it; up: the file's axis that points up."""
     path = Path(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    rows = [row for row in csv_rows(path, MOST_BYTES) if row]
     columns: dict[str, dict[str, int]] = {}
     units: set[str] = set()
     for k, word in enumerate(rows[0][1:], 1):
@@ -51,20 +48,21 @@ def read_marker_csv(path: str | Path, up: str = "z") -> Trial:
     for name, axes in columns.items():
         if len(axes) < 3:
             raise InputError(f"{path.name}: marker '{name}' has columns {', '.join(sorted(axes))} only")
+    if len(rows) * len(rows[0]) > MOST_FIELDS:
+        raise InputError(f"{path.name}: {len(columns)} markers in {len(rows) - 1} frames are too many numbers")
     values = np.full((len(rows) - 1, len(rows[0])), np.nan)
     for i, row in enumerate(rows[1:]):
         if len(row) != len(rows[0]):
             raise InputError(f"{path.name}: line {i + 2} has {len(row)} columns, the head {len(rows[0])}")
-        for k, word in enumerate(row):
-            if word.strip():
-                try:
-                    values[i, k] = float(word)
-                    if np.isinf(values[i, k]):
-                        raise ValueError
-                except ValueError:
-                    raise InputError(
-                        f"{path.name}: line {i + 2}, column {k + 1}: '{word[:40]}' is not a finite number"
-                    ) from None
+        try:
+            values[i] = [float(word) if word.strip() else np.nan for word in row]
+            if np.isinf(values[i]).any():
+                raise ValueError
+        except ValueError:
+            k, word = next((k, word) for k, word in enumerate(row) if word.strip() and not _finite(word))
+            raise InputError(
+                f"{path.name}: line {i + 2}, column {k + 1}: '{word[:40]}' is not a finite number"
+            ) from None
     remarks: list[str] = []
     markers = {n: metre * values[:, [a["x"], a["y"], a["z"]]] @ UPWARD[up].T for n, a in columns.items()}
     time, began = values[:, 0], 0.0
@@ -81,3 +79,10 @@ def write_marker_csv(path: str | Path, time: Array, markers: Mapping[str, Array]
         for i, t in enumerate(time):
             places = np.concatenate([1e3 * x[i] for x in markers.values()])
             writer.writerow([f"{t:.6g}", *("" if np.isnan(v) else f"{v:.4f}" for v in places)])
+
+
+def _finite(word: str) -> bool:
+    try:
+        return not np.isinf(float(word))
+    except ValueError:
+        return False

@@ -17,10 +17,11 @@ import numpy as np
 
 from vitruvian.errors import InputError
 from vitruvian.exchange.c3d import METRES, UPWARD
+from vitruvian.given_file import MOST_FIELDS, read_columns
 from vitruvian.measured import ForcePlate, Trial, seen_only
 
 Array = np.ndarray
-MOST_BYTES = 200_000_000
+MOST_BYTES, MOST_MARKERS = 200_000_000, 1000
 
 
 def read_trc(path: str | Path, up: str = "y") -> Trial:
@@ -34,18 +35,26 @@ def read_trc(path: str | Path, up: str = "y") -> Trial:
     if unit not in METRES:
         raise InputError(f"{path.name}: says the unit '{unit}'; known: {', '.join(METRES)}")
     names = [word.strip() for word in lines[3].split("\t")[2:] if word.strip()]
+    if len(names) > MOST_MARKERS:
+        raise InputError(f"{path.name}: names {len(names)} markers; at most {MOST_MARKERS} are read")
     if not names or len(set(names)) < len(names):
         twice = next((n for n in names if names.count(n) > 1), "")
         raise InputError(f"{path.name}: marker '{twice}' appears twice" if names else f"{path.name}: names no markers")
-    rows = [line.rstrip("\r").split("\t") for line in lines[5:] if line.strip()]
+    rows = [line for line in lines[5:] if line.strip()]
     width = 2 + 3 * len(names)
+    if len(rows) * width > MOST_FIELDS:
+        raise InputError(f"{path.name}: {len(names)} markers in {len(rows)} frames are too many numbers")
     values = np.full((len(rows), width), np.nan)
-    for i, row in enumerate(rows):
+    for i, line in enumerate(rows):
+        row = line.split("\t")
         if len(row) > width and any(w.strip() for w in row[width:]):
             raise InputError(f"{path.name}: frame {i + 1} has {len(row)} columns, {len(names)} markers need {width}")
-        for k, word in enumerate(row[:width]):
-            if word.strip():
-                values[i, k] = _number(word, f"{path.name}: frame {i + 1}, column {k + 1}")
+        try:
+            values[i, : len(row)] = [float(word) if word.strip() else np.nan for word in row[:width]]
+        except ValueError:
+            for k, word in enumerate(row[:width]):
+                _number(word.strip() or "0", f"{path.name}: frame {i + 1}, column {k + 1}")
+            raise
     time = values[:, 1]
     places = METRES[unit] * np.einsum("ij,fmj->mfi", UPWARD[up], values[:, 2:].reshape(len(rows), -1, 3))
     remarks = [f"lengths in {unit} by the file"]
@@ -92,11 +101,16 @@ def read_storage(path: str | Path) -> dict[str, Array]:
     if end is None or end + 2 > len(lines):
         raise InputError(f"{path.name}: not a storage file (endheader expected)")
     names = lines[end + 1].split()
-    rows = [line.split() for line in lines[end + 2 :] if line.strip()]
-    for i, row in enumerate(rows):
+    rows = [line for line in lines[end + 2 :] if line.strip()]
+    if len(rows) * len(names) > MOST_FIELDS:
+        raise InputError(f"{path.name}: {len(names)} columns in {len(rows)} rows are too many numbers")
+    values = np.zeros((len(rows), len(names)))
+    for i, line in enumerate(rows):
+        row = line.split()
         if len(row) != len(names):
             raise InputError(f"{path.name}: row {i + 1} has {len(row)} numbers, {len(names)} columns are named")
-    values = np.array([[_number(w, f"{path.name}: row {i + 1}") for w in row] for i, row in enumerate(rows)])
+        where = f"{path.name}: row {i + 1}"
+        values[i] = [_number(word, where) for word in row]
     if not len(values) or not np.isfinite(values).all():
         raise InputError(f"{path.name}: has no rows, or numbers that are not finite")
     return dict(zip(names, values.T))
@@ -129,9 +143,7 @@ def _three(columns: Mapping[str, Array], stem: str) -> Array | None:
 
 
 def _lines(path: Path) -> list[str]:
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"'{path.name}' is larger than {MOST_BYTES // 1_000_000} MB")
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return re.split("\r\n|\r|\n", read_columns(path, MOST_BYTES))
 
 
 def _number(word: str, where: str) -> float:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from vitruvian.errors import InputError, RunFailed
+from vitruvian.given_file import MOST_JSON, check_values, read_json
 from vitruvian.swarm.identity import digest_of, name_of
 
 FORMAT = "vitruvian map 2"
@@ -86,7 +87,11 @@ class Kept:
 
     def save(self, index: int, result: Any) -> Any:
         """Keep a result; returns it as it will be read back (tuples are lists then)."""
-        text = encode({"result": result}, f"the result of item {index}")
+        what = f"the result of item {index}"
+        text = encode({"result": result}, what)
+        check_values(text.encode(), what)  # as when it is read back
+        if len(text) > MOST_JSON:
+            raise InputError(f"{what} is larger than {MOST_JSON // 1_000_000} MB")
         self._write(self._path(index), text)
         return json.loads(text)["result"]
 
@@ -139,9 +144,7 @@ def _digest(value: Any) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        found = read_json(path, "result")
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged; delete it and its item is done again") from error
     return found if isinstance(found, dict) else {}

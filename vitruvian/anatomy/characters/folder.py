@@ -24,6 +24,7 @@ from vitruvian.anatomy.characters.character import Character, Patch
 from vitruvian.anatomy.characters.design import Bone
 from vitruvian.errors import InputError
 from vitruvian.flesh import tetrahedra_from_mesh
+from vitruvian.given_file import csv_rows, read_json
 
 FILES = ("character.json", "nodes.csv", "elements.csv", "weights.csv", "skin.csv", "faces.csv")
 MOST_BYTES = 50_000_000
@@ -61,10 +62,8 @@ def read_character(folder: str | Path) -> Character:
     for name in FILES:
         if not (folder / name).is_file():
             raise InputError(f"'{folder}' is not a character: it has no {name}")
-        if (folder / name).stat().st_size > MOST_BYTES:
-            raise InputError(f"{name} is larger than {MOST_BYTES // 1_000_000} MB")
     try:
-        head = json.loads((folder / "character.json").read_text(encoding="utf-8"))
+        head = read_json(folder / "character.json", "character")
         bones = tuple(_bone(b) for b in head["bones"])
         name, mass, young, poisson = head["name"], float(head["mass"]), float(head["young"]), float(head["poisson"])
         colours = {str(k): tuple(float(c) for c in v) for k, v in head["patches"].items()}
@@ -134,8 +133,7 @@ def _write(path: Path, head: list[str], rows: list[list[Any]]) -> None:
 
 
 def _read(path: Path, columns: int) -> list[list[str]]:
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        rows = list(csv.reader(file))[1:]
+    rows = csv_rows(path, MOST_BYTES)[1:]
     for number, row in enumerate(rows, 2):
         if len(row) != columns:
             raise InputError(f"{path.name}: line {number} has {len(row)} columns, not {columns}")

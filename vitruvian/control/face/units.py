@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.anatomy.tables import read_csv
-from vitruvian.control.toml_file import read_toml
+from vitruvian.control.toml_file import read_text, read_toml
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
@@ -187,7 +187,7 @@ class _Where:
         self.path, self.table = path, table
 
     def __call__(self, key: str) -> str:
-        lines = self.path.read_text().splitlines()
+        lines = read_text(self.path, "expression").splitlines()
         head = next((i for i, line in enumerate(lines) if line.strip() == f"[{self.table}]"), 0)
         for i in range(head, len(lines)):
             if i > head and lines[i].lstrip().startswith("["):

@@ -37,6 +37,7 @@ from vitruvian.control.search.cycle import (
 )
 from vitruvian.errors import Diverged, InputError, MissingExtra
 from vitruvian.flesh.posed.ground import Ground
+from vitruvian.given_file import read_arrays, read_json
 from vitruvian.skeleton import Skeleton, bone_poses
 from vitruvian.swarm import map as spread_out
 from vitruvian.swarm import workers
@@ -94,7 +95,7 @@ class Policy:
     @classmethod
     def read(cls, path: str | Path) -> Policy:
         try:
-            table = json.loads(Path(path).read_text())
+            table = read_json(Path(path), "policy")
             offsets, gains = (np.array(table.pop(k), float) for k in ("offsets", "gains"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"'{path}' is not a policy: {error}") from None
@@ -259,7 +260,7 @@ def learn(
     strategy = cma.CMAEvolutionStrategy(policy.flat, step, {"seed": seed, "popsize": population, "verbose": -9})
     values: list[list[float]] = []
     if keep is not None and Path(keep).is_file():
-        with np.load(keep) as table:
+        with read_arrays(Path(keep)) as table:
             values, stage = table["values"].tolist(), int(table["stage"])
             best, least, held = table["best"], float(table["least"]), bool(table["held"])
         for found in values[:rounds]:  # the same numbers are drawn again

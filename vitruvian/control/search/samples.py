@@ -25,6 +25,7 @@ from vitruvian.control.search.actors import Actor, RigidActor, Stand
 from vitruvian.control.search.mirror import even_turns
 from vitruvian.control.search.reference import Reference
 from vitruvian.errors import InputError
+from vitruvian.given_file import read_arrays, read_json
 from vitruvian.skeleton import Skeleton, difference
 from vitruvian.swarm import map as spread_out
 from vitruvian.swarm import workers
@@ -79,7 +80,7 @@ class Control:
     @classmethod
     def read(cls, path: str | Path) -> Control:
         try:
-            table = json.loads(Path(path).read_text())
+            table = read_json(Path(path), "control")
             rows = table.pop("windows")
             window, start = float(table.pop("window")), float(table.pop("start"))
             offsets, factors, costs = (np.array([r[k] for r in rows], float) for k in ("offset", "factor", "cost"))
@@ -277,7 +278,7 @@ def _load(keep: str | Path | None, w: int, job: _Job) -> dict[str, Array] | None
     path = None if keep is None else Path(keep) / f"window-{w}.npz"
     if path is None or not path.is_file():
         return None
-    with np.load(path) as table:
+    with read_arrays(path) as table:
         if str(table["digest"]) != job.digest():
             raise InputError(f"'{keep}' holds another search; choose a new folder or empty it")
         return {k: table[k] for k in ("states", "parents", "numbers", "costs")}
