@@ -46,9 +46,10 @@ def read_c3d(path: str | Path, up: str = "z") -> Trial:
     head = data[:512]
     if len(head) < 512 or head[1] != MAGIC:
         raise InputError(f"{path.name}: not a C3D file")
-    declared = (
-        int.from_bytes(head[8:10], order) - int.from_bytes(head[6:8], order) + 1
-    )  # the library tells what it found
+    place = 512 * max(head[0] - 1, 0) + 3  # where the parameters say how numbers are stored
+    order: Literal["little", "big"] = "big" if data[place : place + 1] == BIG_ENDIAN else "little"
+    first, last = (int.from_bytes(head[k : k + 2], order) for k in (6, 8))
+    declared = last - first + 1  # the library tells how many it found
     about, arrays = _read(path)
     axes, metre, rate, points = UPWARD[up], _unit(about, path.name), float(about["rate"]), arrays["points"]
     if points.ndim != 3 or not (np.isfinite(rate) and rate > 0.0) or points.shape[2] < 3 or points.shape[1] == 0:
