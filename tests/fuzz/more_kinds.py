@@ -94,5 +94,5 @@ def kinds(folder: Path) -> dict[str, tuple[str, str | bytes, Callable[[Path], ob
         "expressions": (".toml", shipped("face/expressions.toml"), expressions),
         "behaviour": (".toml", shipped("behaviours/calm.toml"), load_behaviour),
         "mind": (".toml", shipped("mind/characters/curious.toml"), load_character),
-        "policy": (".json", shipped("search/found/panda-jog.json"), Policy.read),
+        "policy": (".json", shipped("search/found/michelin-run.json"), Policy.read),
     }
