@@ -46,9 +46,7 @@ class Gait:
     motion: Motion
     seconds: float
     height: float = 0.007  # of a sole in the motion [m] below which its foot stands
-    wider: float = (
-        0.02  # that feet stand beside where the motion has them [m]: a captured one may swing through the other
-    )
+    wider: float = 0.02  # that feet stand beside where the motion has them [m]: captured ones may swing through
     heel: float = 0.06  # of the centre of pressure behind the middle of the sole when the foot comes down [m]
     toe: float = 0.09  # and before it when it leaves
     stances: dict[str, list[Stance]] = field(init=False, default_factory=dict)
