@@ -105,7 +105,7 @@ def folded_cells(x, cell_nodes, low, high):
     return count
 
 
-def tissue_boxes(points):
+def tissue_boxes(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Opposite corners, in units of the cell, of the box that has the tissue's mean and spread: a full cell's own.
 
     A cell whose corner was pushed through its far side may be sound at all four quadrature points, but not there.
