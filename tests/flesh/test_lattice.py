@@ -7,6 +7,8 @@ import pytest
 
 from vitruvian.errors import InputError
 from vitruvian.flesh import attach, box_lattice, embed, lattice_from_level_set, lattice_from_values, sample_surface
+from vitruvian.flesh.lattice.kernels import tissue_boxes
+from vitruvian.flesh.lattice.trilinear import gradients
 
 
 def ball(points):
@@ -166,3 +168,23 @@ def test_surface_samples_stand_for_the_whole_area():
 def test_nonsense_is_refused_by_name(call, word):
     with pytest.raises(InputError, match=word):
         call()
+
+
+def test_folded_cells_are_those_that_turn_over_at_a_corner_of_their_tissue():
+    """Against F = Σ x ⊗ ∇N by NumPy, on full and cut cells."""
+    lattice = lattice_from_level_set(
+        lambda p: np.linalg.norm(p - 0.5, axis=1) - 0.37, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.1
+    )
+    low, high = tissue_boxes(lattice.points)
+    corner = np.array([[k & 1, (k >> 1) & 1, k >> 2] for k in range(8)])
+    ask = np.where(corner[None], high[:, None], low[:, None])
+    slopes = gradients(ask, lattice.spacing)
+    rng = np.random.default_rng(3)
+    counts = []
+    for noise in (0.0, 0.02, 0.03, 0.05):
+        x = lattice.nodes + noise * rng.standard_normal(lattice.nodes.shape) + 3.0
+        f = np.einsum("nci,nkcj->nkij", x[lattice.cell_nodes], slopes)
+        counts.append(int((np.linalg.det(f) <= 0.0).any(axis=1).sum()))
+        assert lattice.folded(x) == counts[-1]
+    assert counts[0] == 0
+    assert 5 < counts[1] < counts[3] < lattice.n_cells

@@ -14,6 +14,7 @@ from vitruvian.flesh import (
     build_flesh,
     gravity,
     lattice_from_level_set,
+    mooney_rivlin_from_moduli,
     preset,
     rest_state,
 )
@@ -159,3 +160,23 @@ def test_short_time_steps_are_solved_with_diagonal_blocks():
     alone = rest_state(model)
     FleshSolver(model).step(alone, Loads(force=gravity(model)), 0.06)
     assert np.array_equal(state.x, alone.x)  # what was solved before leaves no trace
+
+
+@pytest.mark.parametrize("multigrid", [False, True], ids=["diagonal blocks", "multigrid"])
+def test_soft_tissue_on_tissue_ten_thousand_times_as_hard_finds_its_balance(multigrid):
+    """Only the soft half gives way: as much as on a rigid foot."""
+    lattice = box_lattice((4, 4, 8), 0.02)
+    soft, hard = mooney_rivlin_from_moduli(1e3, 0.45), mooney_rivlin_from_moduli(1e7, 0.45)
+    top = lattice.nodes[:, 2] > 0.16 - 1e-9
+    pull = np.zeros_like(lattice.nodes)
+    pull[top, 2] = 0.32 / top.sum()
+    reached = []
+    for below in (hard, None):
+        foot = lattice.nodes[:, 2] < (1e-9 if below else 0.08 + 1e-9)
+        which = (lattice.cells[:, 2] >= 4).astype(int)
+        model = build_flesh(lattice, [below or soft, soft], of_cell=which, fixed=foot)
+        state = rest_state(model)
+        report = FleshSolver(model, Settings(multigrid=multigrid)).equilibrium(state, Loads(force=pull))
+        assert report.converged
+        reached.append(float((state.x - lattice.nodes)[top, 2].mean()))
+    assert reached[0] == pytest.approx(reached[1], rel=2e-3)

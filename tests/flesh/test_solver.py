@@ -428,3 +428,16 @@ def test_an_unknown_integrator_is_refused():
     model = build_flesh(box_lattice((1, 1, 1), 0.1), preset("lee"))
     with pytest.raises(InputError, match="midpoint"):
         FleshSolver(model).step(rest_state(model), Loads(), 0.01, integrator="midpoint")
+
+
+@pytest.mark.parametrize(("chord", "kept"), [(1e-9, False), (0.999, True)], ids=["never", "while forces fall"])
+def test_the_matrix_is_kept_while_steps_bring_the_forces_down(chord, kept):
+    lattice = box_lattice((3, 3, 6), 0.02)
+    top = lattice.nodes[:, 2] > 0.12 - 1e-9
+    model = build_flesh(lattice, preset("si-paper"), fixed=top | (lattice.nodes[:, 2] < 1e-9))
+    state = rest_state(model)
+    state.x[top, 0] += 2e-3
+    report = FleshSolver(model, Settings(chord=chord)).equilibrium(state, Loads())
+    assert report.converged
+    assert report.newton > 3
+    assert report.assemblies == (1 if kept else report.newton)

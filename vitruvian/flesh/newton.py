@@ -91,7 +91,7 @@ class Newton:
         noise = 1e-15 * float(np.sum(volume * (np.abs(pressure) + potential.elasticity.penalty)))
         report = SolveReport(False, 0, 0, 0, np.inf, 0.0, np.inf, 0)
         now = potential.evaluate(x, pressure)
-        before, rough, projected, shift, short = np.inf, False, False, 0.0, 0
+        stale, rough, projected, shift, short = True, False, False, 0.0, 0
         gaps: list[float] = []
         while True:
             report.residual, report.size, report.depth = norm(now.force), now.size, potential.depth(now)
@@ -113,7 +113,7 @@ class Newton:
                 potential.press(now)
                 now = potential.evaluate(x, pressure)
                 continue
-            fresh = before == np.inf or report.residual > settings.chord * before
+            fresh = stale
             if fresh:
                 projected = rough or bool(now.jbar.min() < UNSOUND)
                 self.assemble(potential, x, pressure, now, projected)
@@ -129,7 +129,7 @@ class Newton:
             report.branched = report.branched or (negative and not projected and potential.raised >= HARDEST)
             if negative and not projected and potential.raised < HARDEST:
                 now = self._harden(potential, x, pressure)
-                before, gaps = 0.0, []
+                stale, gaps = True, []
                 continue
             saddle = negative and not projected
             if saddle:  # as where tissue snaps or a crushed block is let go
@@ -145,7 +145,7 @@ class Newton:
                     if not self._unwedge(potential, x, pressure, now, 0.5 ** (HALVINGS - 1)):
                         return report
                     now = potential.evaluate(x, pressure)
-                rough, before = rough or fresh, 0.0  # an old matrix misled us, or the true one: same place, a new one
+                rough, stale = rough or fresh, True  # an old matrix misled us, or the true one: same place, a new one
                 continue
             if saddle and alpha == 1.0 and not potential.conserving:
                 alpha, there = self._farther(potential, x, pressure, there)
@@ -155,9 +155,10 @@ class Newton:
             x += alpha * self.step
             rough = False
             whole = alpha >= 1.0
-            before = report.residual if whole and shift == 0.0 else 0.0
+            left = norm(there.force)
+            stale = not whole or shift > 0.0 or left > settings.chord * report.residual
             shift = 0.25 * shift if whole and shift > SHIFT else (0.0 if whole else max(shift, SHIFT))
-            now, moved, left = there, False, norm(there.force)
+            now, moved = there, False
             if left <= max(NEAR * now.size, least) and not potential.pressed(now):
                 potential.press(now)
                 moved = True
@@ -167,7 +168,7 @@ class Newton:
                 moved = True
                 if len(gaps) > 2 and gap > SLOW * gaps[-3] and potential.raised < HARDEST:
                     potential.harden(HARDER * potential.raised)
-                    before, gaps = 0.0, []
+                    stale, gaps = True, []
             if moved:
                 now = potential.evaluate(x, pressure)
 

@@ -23,7 +23,7 @@ class Settings:
     newton: int = 40  # most Newton steps
     krylov: int = 400  # most iterations of each linear solve
     tolerance: float = 0.1  # relative, of each linear solve
-    chord: float = 0.5  # keep the matrix while the residual falls below this fraction
+    chord: float = 0.2  # keep the matrix while a step brings the unbalanced force below this fraction
     single: bool = True  # store the matrix in float32: half the memory traffic, same answer
     multigrid: bool | None = None  # precondition by multigrid, else by diagonal blocks; None: whichever is less work
 

@@ -49,11 +49,12 @@ class FleshSolver:
             raise
 
     def _equilibrium(self, state: FleshState, loads: Loads, begin: FleshState) -> SolveReport:
-        whole = self.model.elements.folded(state.x) == 0
         report = self.attempt(state, loads)
-        tangled = report.folded > 0 and self._tangled(begin)
-        if report.balanced and not (report.folded and (whole or tangled)):
+        if report.balanced and report.folded == 0:
             return report
+        tangled = report.folded > 0 and self._tangled(begin)
+        if report.balanced and not tangled and self.model.elements.folded(begin.x) > 0:
+            return report  # some were turned over from the start
         found = state.copy()
         state.become(begin)
         again = self._unfold(state, loads) if tangled else self._load_steps(state, loads)

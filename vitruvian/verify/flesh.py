@@ -45,6 +45,7 @@ from vitruvian.verify._flesh_exact import (
     stiffness_is_the_derivative_of_stress,
     stress_is_the_derivative_of_energy,
 )
+from vitruvian.verify._flesh_rod import a_rod_leaves_the_same_state_whichever_way_it_came
 from vitruvian.verify._flesh_solver import (
     a_crushed_block_recovers,
     a_falling_body_does_not_turn,
@@ -70,6 +71,7 @@ __all__ = [
     "a_falling_body_does_not_turn",
     "a_folded_limb_finds_balance_in_every_step",
     "a_light_strip_sags_as_an_elastica",
+    "a_rod_leaves_the_same_state_whichever_way_it_came",
     "a_strongly_compressed_bar_stays_on_its_branch",
     "an_arm_that_comes_down_stays_out_of_the_trunk",
     "assembled_forces_and_stiffness_are_derivatives",

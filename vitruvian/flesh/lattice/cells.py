@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -18,7 +19,7 @@ from vitruvian.flesh.elements import Coarser
 from vitruvian.flesh.lattice.coarsen import coarser_levels
 from vitruvian.flesh.lattice.elasticity import CellElasticity, cell_elasticity
 from vitruvian.flesh.lattice.fill import CORNERS
-from vitruvian.flesh.lattice.kernels import folded_cells
+from vitruvian.flesh.lattice.kernels import folded_cells, tissue_boxes
 from vitruvian.flesh.lattice.trilinear import corner_weights, gauss_gradients, gradients
 from vitruvian.flesh.materials import Material
 from vitruvian.flesh.muscles import MuscleFibres
@@ -117,7 +118,11 @@ class Lattice:
         return np.concatenate([outer[:, [0, 1, 2]], outer[:, [0, 2, 3]]])
 
     def folded(self, x: np.ndarray) -> int:
-        return int(folded_cells(x, self.cell_nodes, self.points, self.spacing))
+        return int(folded_cells(x, self.cell_nodes, *self._boxes))
+
+    @cached_property
+    def _boxes(self) -> tuple[np.ndarray, np.ndarray]:
+        return tissue_boxes(self.points)
 
     def coarser(self) -> Sequence[Coarser]:
         return coarser_levels(self.cells, self.cell_nodes)

@@ -72,30 +72,45 @@ def pressure_forces(x, change, cells, colours, blocks, order, force):
 
 
 @njit(cache=True)
-def folded_cells(x, cell_nodes, points, h):
+def folded_cells(x, cell_nodes, low, high):
     """How many cells are turned inside out somewhere, det F ≤ 0.
 
-    Asked at the corners of the box that has the tissue's mean and spread: a full cell's own corners. A cell whose
-    corner was pushed through its far side may be sound at all four quadrature points.
+    low, high: corners of the box in which each cell is asked (`tissue_boxes`), shape (n_cells, 3). Only the sign
+    counts, so h is left out of F.
     """
-    grads, f, cofactor = np.empty((8, 3)), np.empty(9), np.empty(9)
-    low, high = np.empty(3), np.empty(3)
+    at, slope = np.empty((8, 3)), np.empty((3, 4, 3))
     count = 0
     for c in range(len(cell_nodes)):
-        for i in range(3):
-            mean = 0.25 * (points[c, 0, i] + points[c, 1, i] + points[c, 2, i] + points[c, 3, i])
-            square = 0.0
-            for q in range(4):
-                square += 0.25 * (points[c, q, i] - mean) ** 2
-            half = np.sqrt(3.0 * square)  # of a box with this variance
-            low[i], high[i] = max(mean - half, 0.0), min(mean + half, 1.0)
+        for a in range(8):
+            for i in range(3):
+                at[a, i] = x[cell_nodes[c, a], i]
+        for d in range(3):  # ∂x along direction d: its four edges blended to the box's own four edges
+            one, two = 1 << (d + 1) % 3, 1 << (d + 2) % 3
+            p0, p1 = low[c, (d + 1) % 3], high[c, (d + 1) % 3]
+            q0, q1 = low[c, (d + 2) % 3], high[c, (d + 2) % 3]
+            for i in range(3):
+                e0, e1 = at[1 << d, i] - at[0, i], at[one + (1 << d), i] - at[one, i]
+                e2 = at[two + (1 << d), i] - at[two, i]
+                e3 = at[one + two + (1 << d), i] - at[one + two, i]
+                near, far = e0 + q0 * (e2 - e0), e1 + q0 * (e3 - e1)
+                slope[d, 0, i], slope[d, 1, i] = near + p0 * (far - near), near + p1 * (far - near)
+                near, far = e0 + q1 * (e2 - e0), e1 + q1 * (e3 - e1)
+                slope[d, 2, i], slope[d, 3, i] = near + p0 * (far - near), near + p1 * (far - near)
         for k in range(8):
-            a = high[0] if k & 1 else low[0]
-            b = high[1] if (k >> 1) & 1 else low[1]
-            d = high[2] if k >> 2 else low[2]
-            shape_gradients(a, b, d, h, grads)
-            deformation(x, cell_nodes[c], grads, f)
-            if cofactor_of(f, cofactor) <= 0.0:
+            u, v, w = slope[0, k >> 1], slope[1, (k >> 2) + 2 * (k & 1)], slope[2, k & 3]
+            volume = u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2])
+            if volume + u[2] * (v[0] * w[1] - v[1] * w[0]) <= 0.0:
                 count += 1
                 break
     return count
+
+
+def tissue_boxes(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Opposite corners, in units of the cell, of the box that has the tissue's mean and spread: a full cell's own.
+
+    A cell whose corner was pushed through its far side may be sound at all four quadrature points, but not there.
+    points: quadrature points, shape (n, 4, 3).
+    """
+    mean = points.mean(axis=1)
+    half = np.sqrt(3.0) * points.std(axis=1)  # of a box with this variance
+    return np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0)

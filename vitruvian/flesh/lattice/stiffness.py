@@ -17,20 +17,28 @@ import numpy as np
 from numba import njit, prange
 
 from vitruvian.flesh.lattice.stiffness_parts import cell_parts
-
-LANES = 16  # cells side by side: one vector register of float32
-# Rows of the buffer. A corner has 45: its gradients a (point by point, 12), F a (12), g̃ (3), j (12), g (3), mean a (3).
-CORNER = 45
-MEAN, SLOPE, RATE, MIDDLE = 24, 27, 39, 42  # g̃, j, g and mean a among them
-A, B = 0, CORNER  # the two corners of a pair
-F = 2 * CORNER  # deformation gradient, 9 for each point
-LEFT = F + 36  # F Fᵀ, 6 for each point
-TRACE = LEFT + 24  # I1 of each point
-SCALE = TRACE + 4  # 2 w μ10, 2 w μ01, w ζ, γ V, −ζ V, −e(p̂ + p0) V
-HAT = SCALE + 6  # w [p̂ + e(p̂ + p0) + ζ(J − J̃)] of each point
-FMEAN = HAT + 4  # mean of F
-OUT = FMEAN + 9  # the 3×3 block
-ROWS = OUT + 9
+from vitruvian.flesh.lattice.stiffness_shape import (
+    CORNER,
+    CORNERS,
+    FMEAN,
+    HAT,
+    LANES,
+    LEFT,
+    MEAN,
+    MIDDLE,
+    OUT,
+    RATE,
+    RATIO,
+    ROWS,
+    SCALE,
+    SLOPE,
+    TRACE,
+    A,
+    B,
+    F,
+    deform,
+    take_cell,
+)
 
 
 @njit(cache=True, parallel=True)
@@ -50,32 +58,27 @@ def cell_stiffness(x, pressure, activation, cells, colours, blocks, order, fibre
             data[i, 8] = scalar[i]
     for colour in range(len(colours) - 1):
         for block in prange(colours[colour], colours[colour + 1]):
-            corner = np.zeros(8 * CORNER * LANES, data.dtype)
             z = np.zeros(ROWS * LANES, data.dtype)
-            turned = np.empty((LANES, 9), data.dtype)
             extra = np.empty((24, 24))
             last = blocks[block + 1]
             for base in range(blocks[block], last, LANES):
                 n = min(LANES, last - base)
                 if not projected:
                     for l in range(n):
-                        fill_lane(x, pressure, cells, order[base + l], l, corner, z)
+                        take_cell(x, cells, order[base + l], l, z)
+                    deform(z)
+                    for l in range(n):
+                        take_moduli(pressure, cells, order[base + l], l, z)
                     for a in range(8):
-                        copy_corner(corner, a, z, A)
+                        copy_corner(z, a, A)
                         for b in range(a, 8):
-                            copy_corner(corner, b, z, B)
+                            copy_corner(z, b, B)
                             pair_block(z)
-                            turn_lanes(z, turned)
                             for l in range(n):
                                 c = order[base + l]
-                                e = slots[c, a, b]
-                                for k in range(9):
-                                    data[e, k] += turned[l, k]
+                                add_block(z, l, data[slots[c, a, b]], 3, 1)
                                 if b > a:
-                                    e = slots[c, b, a]
-                                    for i in range(3):
-                                        for j in range(3):
-                                            data[e, 3 * i + j] += turned[l, 3 * j + i]
+                                    add_block(z, l, data[slots[c, b, a]], 1, 3)
                 for l in range(n):
                     c = order[base + l]
                     if projected or moduli[c, 2] > 0.0 or moduli[c, 7] > 0.0 or offset[c + 1] > offset[c]:
@@ -92,117 +95,39 @@ def cell_stiffness(x, pressure, activation, cells, colours, blocks, order, fibre
 
 
 @njit(cache=True)
-def copy_corner(corner, a, z, row):
-    source = corner[a * CORNER * LANES : (a + 1) * CORNER * LANES]
+def copy_corner(z, a, row):
+    source = z[(CORNERS + a * CORNER) * LANES : (CORNERS + (a + 1) * CORNER) * LANES]
     goal = z[row * LANES : (row + CORNER) * LANES]
     for i in range(CORNER * LANES):
         goal[i] = source[i]
 
 
-@njit(cache=True)
-def turn_lanes(z, turned):
-    """Copy the blocks from rows of lanes to one block after the other, shape (LANES, 9)."""
-    for l in range(LANES):
-        for k in range(9):
-            turned[l, k] = z[(OUT + k) * LANES + l]
+@njit(inline="always")
+def add_block(z, l, block, down, right):
+    """Add lane l's block to one of the matrix (9,), in which rows lie `down` apart and columns `right`."""
+    at = OUT * LANES + l
+    for i in range(3):
+        for j in range(3):
+            block[down * i + right * j] += z[at + (3 * i + j) * LANES]
 
 
 @njit(cache=True)
-def fill_lane(x, pressure, cells, c, l, corner, z):
-    """Put one cell into lane l."""
-    nodes_of, points, volume, moduli, h = cells
-    nodes = nodes_of[c]
-    inverse = 1.0 / h
-    mean = 0.0
-    for a in range(8):
-        for i in range(3):
-            corner[(a * CORNER + MEAN + i) * LANES + l] = 0.0
-            corner[(a * CORNER + MIDDLE + i) * LANES + l] = 0.0
-    m0, m1, m2, m3, m4, m5, m6, m7, m8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for q in range(4):
-        px, py, pz = points[c, q, 0], points[c, q, 1], points[c, q, 2]
-        f0, f1, f2, f3, f4, f5, f6, f7, f8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for a in range(8):
-            sx, dx = (px, inverse) if a & 1 else (1.0 - px, -inverse)
-            sy, dy = (py, inverse) if (a >> 1) & 1 else (1.0 - py, -inverse)
-            sz, dz = (pz, inverse) if a >> 2 else (1.0 - pz, -inverse)
-            g0, g1, g2 = dx * sy * sz, sx * dy * sz, sx * sy * dz
-            at = (a * CORNER + 3 * q) * LANES + l
-            corner[at], corner[at + LANES], corner[at + 2 * LANES] = g0, g1, g2
-            x0, x1, x2 = x[nodes[a], 0], x[nodes[a], 1], x[nodes[a], 2]
-            f0 += x0 * g0
-            f1 += x0 * g1
-            f2 += x0 * g2
-            f3 += x1 * g0
-            f4 += x1 * g1
-            f5 += x1 * g2
-            f6 += x2 * g0
-            f7 += x2 * g1
-            f8 += x2 * g2
-        c0, c1, c2 = f4 * f8 - f5 * f7, f5 * f6 - f3 * f8, f3 * f7 - f4 * f6
-        c3, c4, c5 = f2 * f7 - f1 * f8, f0 * f8 - f2 * f6, f1 * f6 - f0 * f7
-        c6, c7, c8 = f1 * f5 - f2 * f4, f2 * f3 - f0 * f5, f0 * f4 - f1 * f3
-        ratio = f0 * c0 + f1 * c1 + f2 * c2
-        mean += 0.25 * ratio
-        z[(HAT + q) * LANES + l] = ratio
-        for a in range(8):
-            at = (a * CORNER + 3 * q) * LANES + l
-            g0, g1, g2 = corner[at], corner[at + LANES], corner[at + 2 * LANES]
-            at += 12 * LANES
-            corner[at] = f0 * g0 + f1 * g1 + f2 * g2
-            corner[at + LANES] = f3 * g0 + f4 * g1 + f5 * g2
-            corner[at + 2 * LANES] = f6 * g0 + f7 * g1 + f8 * g2
-            j0, j1, j2 = c0 * g0 + c1 * g1 + c2 * g2, c3 * g0 + c4 * g1 + c5 * g2, c6 * g0 + c7 * g1 + c8 * g2
-            at = (a * CORNER + MEAN) * LANES + l
-            corner[at] += 0.25 * j0
-            corner[at + LANES] += 0.25 * j1
-            corner[at + 2 * LANES] += 0.25 * j2
-            at = (a * CORNER + MIDDLE) * LANES + l
-            corner[at] += 0.25 * g0
-            corner[at + LANES] += 0.25 * g1
-            corner[at + 2 * LANES] += 0.25 * g2
-            at = (a * CORNER + SLOPE + 3 * q) * LANES + l
-            corner[at], corner[at + LANES], corner[at + 2 * LANES] = j0, j1, j2
-        at = (F + 9 * q) * LANES + l
-        z[at], z[at + LANES], z[at + 2 * LANES] = f0, f1, f2
-        z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES] = f3, f4, f5
-        z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES] = f6, f7, f8
-        at = (LEFT + 6 * q) * LANES + l
-        xx, yy, zz = f0 * f0 + f1 * f1 + f2 * f2, f3 * f3 + f4 * f4 + f5 * f5, f6 * f6 + f7 * f7 + f8 * f8
-        z[at], z[at + 3 * LANES], z[at + 5 * LANES] = xx, yy, zz
-        z[at + LANES] = f0 * f3 + f1 * f4 + f2 * f5
-        z[at + 2 * LANES] = f0 * f6 + f1 * f7 + f2 * f8
-        z[at + 4 * LANES] = f3 * f6 + f4 * f7 + f5 * f8
-        z[(TRACE + q) * LANES + l] = xx + yy + zz
-        m0, m1, m2, m3, m4 = m0 + 0.25 * f0, m1 + 0.25 * f1, m2 + 0.25 * f2, m3 + 0.25 * f3, m4 + 0.25 * f4
-        m5, m6, m7, m8 = m5 + 0.25 * f5, m6 + 0.25 * f6, m7 + 0.25 * f7, m8 + 0.25 * f8
-    at = FMEAN * LANES + l
-    z[at], z[at + LANES], z[at + 2 * LANES] = m0, m1, m2
-    z[at + 3 * LANES], z[at + 4 * LANES], z[at + 5 * LANES] = m3, m4, m5
-    z[at + 6 * LANES], z[at + 7 * LANES], z[at + 8 * LANES] = m6, m7, m8
-    c0, c1, c2 = m4 * m8 - m5 * m7, m5 * m6 - m3 * m8, m3 * m7 - m4 * m6
-    c3, c4, c5 = m2 * m7 - m1 * m8, m0 * m8 - m2 * m6, m1 * m6 - m0 * m7
-    c6, c7, c8 = m1 * m5 - m2 * m4, m2 * m3 - m0 * m5, m0 * m4 - m1 * m3
-    drawn = moduli[c, 9]
-    for a in range(8):
-        at = (a * CORNER + MIDDLE) * LANES + l
-        g0, g1, g2 = drawn * corner[at], drawn * corner[at + LANES], drawn * corner[at + 2 * LANES]
-        old, at = (a * CORNER + MEAN) * LANES + l, (a * CORNER + RATE) * LANES + l
-        corner[at] = (1.0 + drawn) * corner[old] - (c0 * g0 + c1 * g1 + c2 * g2)
-        corner[at + LANES] = (1.0 + drawn) * corner[old + LANES] - (c3 * g0 + c4 * g1 + c5 * g2)
-        corner[at + 2 * LANES] = (1.0 + drawn) * corner[old + 2 * LANES] - (c6 * g0 + c7 * g1 + c8 * g2)
-    gamma, zeta, w = moduli[c, 5], moduli[c, 6], 0.25 * volume[c]
-    ratio = mean + drawn * (mean - (m0 * c0 + m1 * c1 + m2 * c2))
-    hat = pressure[c] + gamma * (ratio - 1.0 - (pressure[c] + moduli[c, 4]) / moduli[c, 3])
-    beside = drawn * (hat + moduli[c, 4])
-    z[SCALE * LANES + l] = 2.0 * w * moduli[c, 0]
-    z[(SCALE + 1) * LANES + l] = 2.0 * w * moduli[c, 1]
+def take_moduli(pressure, cells, c, l, z):
+    """Put one cell's moduli and pressures into lane l, which has been deformed."""
+    volume, moduli, h = cells[2][c], cells[3][c], cells[4]
+    gamma, zeta, drawn, over = moduli[5], moduli[6], moduli[9], 1.0 / h**2
+    mean = z[(RATIO + 4) * LANES + l]
+    ratio = mean + drawn * (mean - z[(RATIO + 5) * LANES + l])
+    hat = pressure[c] + gamma * (ratio - 1.0 - (pressure[c] + moduli[4]) / moduli[3])
+    beside, w = drawn * (hat + moduli[4]), 0.25 * volume * over
+    z[SCALE * LANES + l] = 2.0 * w * moduli[0]
+    z[(SCALE + 1) * LANES + l] = 2.0 * w * moduli[1]
     z[(SCALE + 2) * LANES + l] = w * zeta
-    z[(SCALE + 3) * LANES + l] = volume[c] * gamma
-    z[(SCALE + 4) * LANES + l] = -volume[c] * zeta
-    z[(SCALE + 5) * LANES + l] = -volume[c] * beside
+    z[(SCALE + 3) * LANES + l] = volume * over * gamma
+    z[(SCALE + 4) * LANES + l] = -volume * over * zeta
+    z[(SCALE + 5) * LANES + l] = -volume * over * beside
     for q in range(4):
-        z[(HAT + q) * LANES + l] = w * (hat + beside + zeta * (z[(HAT + q) * LANES + l] - mean))
+        z[(HAT + q) * LANES + l] = w * (hat + beside + zeta * (z[(RATIO + q) * LANES + l] - mean))
 
 
 @njit(cache=True)
