@@ -56,7 +56,7 @@ MEASURES = ("mean_speed", "froude", "stroke_length", "power_w")  # of every stro
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
 PARAMETERS: dict[str, Parameter] = {
-    "rate": Parameter(0.72, "stroke cycles a second", "1/s", low=0.2, high=1.5),
+    "rate": Parameter(0.68, "stroke cycles a second", "1/s", low=0.2, high=1.5),
     "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
