@@ -36,7 +36,7 @@ $(VENV)/.prepared: $(VENV)/.installed
 demo: $(VENV)/.prepared
 	@rm -rf recordings/demo.zarr
 	@# A failed check of the scene is told by the exit status, and the film made all the same.
-	@$(BIN)/vitruvian run crawl --quality draft --seconds 2.9 --out recordings/demo.zarr; status=$$?; \
+	@$(BIN)/vitruvian run crawl --quality draft --seconds 3.0 --out recordings/demo.zarr; status=$$?; \
 	test -d recordings/demo.zarr || exit $$status; \
 	$(BIN)/vitruvian render recordings/demo.zarr recordings/demo.mp4 --size 960x540 --fps 24 || exit $$?; \
 	echo; \

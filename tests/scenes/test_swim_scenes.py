@@ -37,7 +37,7 @@ def test_a_stroke_of_the_crawl_carries_far_for_little_work(tmp_path):
     """By muscles in still water; the crawl before had 1.23 m and 0.120."""
     scene = scenes.find("crawl")
     parameters = settings("crawl", actuation="muscles")
-    done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=2.9)
+    done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=3.0)
     metrics = scene.check(Recording.open(done.recording), parameters).metrics
     assert metrics["stroke_length"] > 1.24
     assert metrics["froude"] > 0.127

@@ -25,3 +25,6 @@ def test_what_is_given_goes_into_water_body_and_damped_joints(actuation, water, 
     assert given > 20.0
     assert work[3] < 0.0
     assert 0.0 <= lost < most * given
+    by_part = last["work_by_part"]
+    assert abs(by_part).min() > 0.0
+    assert by_part.sum() == pytest.approx(last["work"][1], rel=1e-9)

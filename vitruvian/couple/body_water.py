@@ -65,6 +65,7 @@ class BodyInWater:
             wrench=np.zeros((s.n_bones, 6)),
             water_force=np.zeros(s.n_v),
             link_force=np.zeros((len(self.link_bones), 6)),
+            link_work=np.zeros(len(self.link_bones)),
             book=water_book(),
         )
 
@@ -83,6 +84,7 @@ class Wading:
         self._start = (state.q.copy(), state.v.copy())
         self._water_force = np.zeros_like(state.v)  # impulses until the step ends
         self._link_force = np.zeros((len(body.link_bones), 6))
+        self._received = np.zeros_like(self._link_force)  # impulses of this sub-step
         self._pose: SkinPose | None = None
         self._met: StepResponse | None = None
         self._still: StillWaterPush | None = None
@@ -142,6 +144,7 @@ class Wading:
         p = pose.jacobian.T @ impulses.ravel()
         state.v = state.v + met.response(p)
         self._account(pose, impulses, p)
+        self._received += impulses
         met.impulse += p
 
     # --- parts ---------------------------------------------------------------------------------------------------
@@ -187,10 +190,14 @@ class Wading:
         system, book = met.system, state.book
         system.settle(state.v, book)
         met.book_work(book, state.v)
+        middle, given = 0.5 * (system.v + state.v), self._received
         if self._still is None:
-            book.add_work("water", float(met.impulse @ (0.5 * (system.v + state.v))))
+            book.add_work("water", float(met.impulse @ middle))
         else:
-            self._account(self._still.pose, *self._still.applied(system, state.v - system.v))
+            given, joints = self._still.applied(system, state.v - system.v)
+            self._account(self._still.pose, given, joints)
+        state.link_work = state.link_work + (self.pose().twists(middle) * given).sum(axis=1)
+        self._received = np.zeros_like(given)
         book.add_impulse("weight", system.dt * self.body.weight)
         for b in np.flatnonzero(state.push.any(axis=1)):
             book.add_impulse("push", system.dt * (system.poses[b, :3, :3] @ state.push[b, 3:]))

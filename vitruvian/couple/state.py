@@ -34,6 +34,7 @@ class SwimmerState(BodyState):
     push: Array  # of people and things on each bone, (moment, force) in its own frame, shape (n_bones, 6)
     water_force: Array  # mean generalized force of the water in the latest step [N m, N], shape (n_v,)
     link_force: Array  # the same as (moment, force) on each link about its origin, world axes, shape (links, 6)
+    link_work: Array  # of the water on each link so far [J], shape (links,); their sum is the book's "water"
 
 
 @dataclass(kw_only=True)

@@ -34,7 +34,7 @@ from vitruvian.scenes._swim_clock import clock_measures, cycle_times, mean_speed
 from vitruvian.skin import BoundSkin
 from vitruvian.spatial import rotation_from_quaternion
 from vitruvian.systems import POOL, Measure, StrokeLock, SwimmerPreview, SwimmerSystem, pool
-from vitruvian.systems.swimmer_signals import HEADING, momentum_gaps
+from vitruvian.systems.swimmer_signals import BODY_PARTS, HEADING, momentum_gaps
 from vitruvian.water import FORCES, WATER_DENSITY, Tank
 from vitruvian.world import Parameter, Recording, Report, Scene, World
 
@@ -56,7 +56,7 @@ MEASURES = ("mean_speed", "froude", "stroke_length", "power_w")  # of every stro
 BAND = (0.6, 1.6)  # [m/s] mean speed that a crawl or butterfly should have
 
 PARAMETERS: dict[str, Parameter] = {
-    "rate": Parameter(0.72, "stroke cycles a second", "1/s", low=0.2, high=1.5),
+    "rate": Parameter(0.68, "stroke cycles a second", "1/s", low=0.2, high=1.5),
     "physics": Parameter("dynamic", "kinematic only shows the stroke", choices=("dynamic", "kinematic")),
     "water": Parameter("simulated", "real flow, or a force law in still water", choices=("simulated", "still")),
     "forces": Parameter("pressure", "solved with the bones, or the documents' formula", choices=FORCES),
@@ -262,12 +262,13 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["mouth_height_m"] = _least_breath(time, signals["mouth_height"], ends)
         report.metrics["depth_m"] = float(-signals["height"][settled].mean())
         seconds = float(time[settled][-1] - time[settled][0])
-        work = signals["work"][settled]
+        work, work_by_part = signals["work"][settled], signals["work_by_part"][settled]
         power = (work[-1] - work[0]) / seconds  # [W] of the drive, of the water on him, ...
         report.metrics["power_w"] = float(power[0])
         report.metrics["power_into_water_w"] = float(-power[1])
         report.metrics["energy_per_metre_j"] = float(power[0] / mean)
         report.metrics["froude"] = froude(signals["thrust_by_part"][settled], mean, float(-power[1]))
+        report.table = _by_part(signals["thrust_by_part"][settled], (work_by_part[0] - work_by_part[-1]) / seconds)
         report.metrics["propulsion_n"] = float(signals["propulsion"][settled].mean())
         report.metrics["drag_n"] = float(signals["drag"][settled].mean())
         if straight:
@@ -289,6 +290,12 @@ def froude(thrust: Array, speed: float, power: float) -> float:
     cycles; speed [m/s], their mean; power [W] into the water. Not a number unless he gives the water power."""
     drag = -float(np.minimum(thrust.mean(axis=0), 0.0).sum())
     return drag * speed / power if power > 0.0 else float("nan")
+
+
+def _by_part(thrust: Array, power: Array) -> tuple[tuple[str, ...], ...]:
+    """Where the power goes. thrust: flow force ahead on each part [N], (frames, parts); power into the water [W], (parts,)."""
+    rows = ((part, f"{f:.0f}", f"{p:.0f}") for part, f, p in zip(BODY_PARTS, thrust.mean(axis=0), power))
+    return (("part", "force ahead [N]", "power into the water [W]"), *rows)
 
 
 def _least_breath(time: Array, mouth: Array, ends: Array) -> float:

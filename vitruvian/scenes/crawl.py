@@ -12,5 +12,5 @@ scene = stroke_scene(
     "crawl",
     "a human swims the front crawl through water that pushes back",
     "Si 2013, figure 7.1 and table 7.1",
-    seconds=4.3,
+    seconds=4.5,
 )
