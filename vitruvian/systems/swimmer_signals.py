@@ -73,7 +73,7 @@ SIGNALS = (
     ),
     Signal("water_force", "N", "force of the water on the body", ("x", "y", "z")),
     Signal("work", "J", "work so far", ("muscles or torques", "water", "pushes", "damped joints")),
-    Signal("work_by_part", "J", "work of the water on each part so far; less than zero: given to the water", BODY_PARTS),
+    Signal("work_by_part", "J", "work of the water on each part so far; negative: given to the water", BODY_PARTS),
     Signal("energy", "J", "energy of the body", ("kinetic", "gravity", "springs")),
     Signal("momentum", "kg m/s", "momentum of the body", ("x", "y", "z")),
     Signal("impulse_water", "N s", "impulse of the water on the body so far", ("x", "y", "z")),
