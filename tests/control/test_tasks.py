@@ -272,7 +272,7 @@ def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
     assert abs(turn.long @ now.turning(now.skeleton.index("T6")) @ now.v) > 0.01
     assert row @ now.v == pytest.approx(0.0, abs=1e-9)
     assert rate * turn.roll > 0.0
-    assert len(asked) == 3  # one roll, and the pitch of chest and pelvis
+    assert len(asked) == 3  # roll, pitch, and the pelvis that pitches with the chest
 
 
 def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():

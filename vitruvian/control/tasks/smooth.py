@@ -10,7 +10,7 @@ from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.control.tasks.gather import Gathered
 from vitruvian.control.tasks.now import Now
-from vitruvian.control.tasks.tasks import fading
+from vitruvian.control.tasks.tasks import fading, lasting_moment
 
 Array = np.ndarray
 BEAT = 1.0 / 48.0  # [s] between decisions at which a weight counts as it is given
@@ -87,6 +87,7 @@ class Balance:
     fastest: float = 1.0  # [rad/s]
     push: float = 0.02  # weight of the water's moment that way
     near: float = np.radians(10.0)  # angle below which it fades
+    kept: float = 0.5  # [s] for which joints may go on one way: what the lift gains counts with what the flow gives
     lead: float = 0.6  # [s] for which the body's turning is foreseen in that angle
     bone: str = "T6"
     name: str = "balance"
@@ -100,7 +101,7 @@ class Balance:
         left = across @ (axis * angle - self.lead * rows @ now.v)
         size = float(np.linalg.norm(left))
         if size > 1e-6:
-            moment = -left / size @ now.water.damped(now.centre)[:3]
+            moment = left / size @ lasting_moment(now, self.kept)
             gathered.push(moment, self.push * min(size / self.near, 1.0))
 
 
