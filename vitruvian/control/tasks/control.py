@@ -98,10 +98,10 @@ class TaskControl:
         acceleration[self.joints] = (x - now.v[self.joints]) / self.ahead
         if self.actuation == "muscles":
             rows, beat = self.balance.rows, max(dt, 1.0 / RATE)
-            self.stops.meet(now.q, x, beat)
+            rows = rows[~self.stops.meet(now.q, x, beat)[rows]]
             a, lack = self.balance.activations(
                 now.q, now.v, state.activation, acceleration[rows], beat, load=state.load, wrench=state.push,
-                others=(ExpectedWater(now.water),),
+                others=(ExpectedWater(now.water),), rows=rows,
             )  # fmt: skip
             worst = int(np.argmax(np.abs(lack)))
             own.effort = Shortfall(float(np.abs(lack[worst])), int(rows[worst]))
