@@ -77,7 +77,7 @@ class Orient:
     weight: float = 12.0  # of the roll
     gain: float = 3.0  # [1/s] of the turn that is left
     fastest: float = 2.5  # [rad/s]
-    moment: float = 60.0  # [N m] that is asked of the water beyond what it gives
+    moment: float = 100.0  # [N m] that is asked of the water beyond what it gives
     pitch: float = 0.0
     pitch_weight: float = 12.0
     straight: float = 3.0  # weight of a pelvis that pitches with the chest
