@@ -21,7 +21,7 @@ from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 SIZE, DEEP = (2.4, 2.4, 2.4), 1.9  # [m]
 UP = np.array([0.0, 0.0, 1.0])
-POSE = {"arm": {"direction": [1.0, -0.4, -0.3]}, "elbow": 20.0, "hip": [-25.0, 8.0, 0.0], "knee": 40.0}
+POSE = {"arm": {"direction": [0.8, 0.5, -0.4]}, "elbow": 20.0, "hip": [-60.0, 15.0, 0.0], "knee": 120.0}
 HELD = (*TRUNK, "Tfp")  # spine below the neck, and the knees
 CHIN_UP = np.array([0.0, -1.0, 1.0])
 OUT = 0.5  # of the time that his mouth should be out
