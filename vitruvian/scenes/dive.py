@@ -16,8 +16,8 @@ import numpy as np
 
 from vitruvian.anatomy import LUNGS, Body, breathing_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Gaze, Hold, InTurn, MouthOut, Rise, Stage, Task, Untwist
-from vitruvian.control.tasks.tasks import LIPS
+from vitruvian.control.tasks import Align, Balance, Gaze, Hold, InTurn, MouthOut, Rise, Stage, Task, Untwist
+from vitruvian.control.tasks.tasks import LIPS, TRUNK
 from vitruvian.errors import InputError
 from vitruvian.scenes._medley import HandOver
 from vitruvian.scenes._swim import start
@@ -63,12 +63,14 @@ def build(parameters: Mapping[str, Any]) -> World:
         def turn(way: np.ndarray) -> list[Task]:
             return [Align(way, push=0.02), Hold(glide, weight=0.1, gain=2.0)]
 
+        # what lasts is asked of the whole body: arms and legs that swing against the trunk come to the ends of their ways
+        upright = [Balance(UP), Hold(glide, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"), Hold(glide, weight=0.1)]
         return InTurn([
             stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
             stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=PUSH)], 20.0, low, 0.0),
             stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            stage("up", [*turn(UP), Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
-            stage("rest", [Align(UP), Hold(glide), MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
+            stage("up", [*upright, Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
+            stage("rest", [*upright, MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
     def at(body: Body, skin: BoundSkin) -> np.ndarray:
