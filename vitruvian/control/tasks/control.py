@@ -7,8 +7,8 @@ T is a fixed time, not the step: a goal of one step's velocity would be a gain o
 
 A step in water first moves the bones with the velocities that they have, and meets all forces there. So that is where
 body and water are looked at: a wrist that turns at 10 rad/s is 12° further on after 1/48 s, and what muscles give it
-for the pose before is another torque there. Muscles are chosen for that very step, with the stops that joints press against
-(`stops`): chosen as if those were not there, they bring about nothing of what is asked.
+for the pose before is another torque there. Muscles are chosen for that very step, with the stops that joints press
+against (`stops`): chosen as if those were not there, they bring about nothing of what is asked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The stops of the joints, as muscles are chosen against them.
 
-A stop pushes a joint back into its range and never holds it. The body's step is implicit: for its length a joint that is
-in a stop has the stop's stiffness and damping on the way out too, and a forearm of 1 g m² that leaves it at 0.4 rad/s
-is held by 4 N m. Muscles that are to bring about the wanted change of velocity in that very step pull against the 4 N m;
-a fraction of the step later the joint is out of the stop, and they throw it at 25 rad/s. A wrist that water throws into
+A stop pushes a joint back into its range and never holds it. The body's step is implicit: for its length a joint in a
+stop has the stop's stiffness and damping on the way out too; a forearm of 1 g m² that leaves it at 0.4 rad/s is held
+by 4 N m. Muscles that are to bring about the wanted change of velocity in that very step pull against the 4 N m; a
+fraction of the step later the joint is out of the stop, and they throw it at 25 rad/s. A wrist that water throws into
 its stop at 9 rad/s rests there after 10 ms; asked to do so in T, all its muscles pull with all their strength. So
 
     a joint that is in its range, or will be after this beat if it moves as is wanted, has no stop: muscles move it

@@ -18,10 +18,10 @@ from vitruvian.spatial import exp_so3, quaternion_from_rotation
 
 Array = np.ndarray
 CLEAR = 0.01  # [m] overlap of capsules that a start may have
+HANDS = ("Ha", "Rad")  # paddles: held in line with the forearm
 EASED = 0.3  # share of the wish to turn that is left once he lies: then the water keeps him
 # Arms straight out. A rigid body in this pose, 50° off prone, rolls back to it within 2 s in still water, and after 6 s
 # its chest is pitched by 14°; with the arms up and out by 23°, with bent knees it stands upright
-HANDS = ("Ha", "Rad")
 FLOATING = {"arm": {"direction": [1.0, 0.0, 0.0]}}
 
 
