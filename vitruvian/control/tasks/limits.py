@@ -34,7 +34,7 @@ class Pace:
 
 PACES = {
     "spine": Pace(1.0, 10.0, 60.0), "clavicle": Pace(2.0, 40.0, 45.0), "shoulder": Pace(4.0, 40.0, 45.0),
-    "elbow": Pace(4.0, 40.0, 40.0), "wrist": Pace(3.0, 30.0, 8.0), "hip": Pace(5.0, 60.0, 120.0),
+    "elbow": Pace(4.0, 40.0, 40.0), "wrist": Pace(3.0, 30.0, 8.0), "hip": Pace(4.0, 30.0, 120.0),
     "knee": Pace(6.0, 60.0, 120.0), "ankle": Pace(5.0, 60.0, 60.0),
 }  # fmt: skip
 KINDS = {
