@@ -26,7 +26,7 @@ from vitruvian.control.tasks import (
 )
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.gather import memories
-from vitruvian.control.tasks.smooth import turn_between
+from vitruvian.control.tasks.smooth import leaning, turn_between
 from vitruvian.control.tasks.tasks import turn_needed
 from vitruvian.couple import BodyStepper, StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
@@ -369,6 +369,16 @@ def test_nothing_is_learned_from_the_water_before_the_first_step():
     own = control.start(np.random.default_rng(0))
     assert not control.look(own, state, 0.0, 0.01).water.flow.any()
     assert not own.fit.beyond.any()
+
+
+def test_who_leans_leans_to_his_front_wherever_that_is():
+    up = np.array([0.0, 0.0, 1.0])
+    for yaw in (0.0, 1.0, 2.5):
+        pose = np.eye(4)
+        pose[:3, :3] = exp_so3(np.array([0.0, 0.0, yaw])) @ exp_so3(np.array([-0.2, 0.0, 0.0]))  # he leans back
+        wanted = leaning(pose, up, 0.3)
+        front = exp_so3(np.array([0.0, 0.0, yaw])) @ np.array([0.0, -1.0, 0.0])
+        assert np.allclose(wanted, np.cos(0.3) * up + np.sin(0.3) * front)
 
 
 def test_half_a_turn_has_an_axis():
