@@ -268,6 +268,7 @@ def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
     now, asked, task = rigged(swung), Asked(), Orient(False)
     task.add(now, asked, memories([task])[task.name])
     row, rate = asked[0]
+    assert asked[1][0] @ now.v == pytest.approx(0.0, abs=1e-9)  # the pitch too
     turn = turn_needed(now.poses[now.skeleton.index("T6")], False)
     assert abs(turn.long @ now.turning(now.skeleton.index("T6")) @ now.v) > 0.01
     assert row @ now.v == pytest.approx(0.0, abs=1e-9)
