@@ -82,6 +82,12 @@ class Now:
         present, change = float(row @ self.v), self.ahead * moment / self.inertia(axis)
         return row, np.array([np.clip(rate, present - change, present + change)])
 
+    def lasting_moment(self, kept: float) -> Array:
+        """Moment of the water about the centre of mass, in the mean of a time `kept` [s] for which joint velocities are
+        kept, per joint velocity, (3, n_v): the flow's ends with the motion, the lift's stays with the pose."""
+        lifted = self.water.lifted(self.centre, self.momentum[3:] / self.skeleton.mass)[:3]
+        return np.asarray(0.5 * kept * lifted - self.water.damped(self.centre)[:3])
+
     def reduced(self, rows: Array, target: Array) -> tuple[Array, Array]:
         """Rows (k, n_v) and their targets (k,) as rows of the driven joints, the pelvis following."""
         B, r = self.pelvis

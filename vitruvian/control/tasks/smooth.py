@@ -10,7 +10,7 @@ from vitruvian.control.computed_muscle import tracking_error
 from vitruvian.control.rhythm import StrokeMotion
 from vitruvian.control.tasks.gather import Gathered
 from vitruvian.control.tasks.now import Now
-from vitruvian.control.tasks.tasks import fading, lasting_moment
+from vitruvian.control.tasks.tasks import fading
 
 Array = np.ndarray
 BEAT = 1.0 / 48.0  # [s] between decisions at which a weight counts as it is given
@@ -103,7 +103,7 @@ class Balance:
         left = across @ (axis * angle - self.lead * rows @ now.v)
         size = float(np.linalg.norm(left))
         if size > 1e-6:
-            moment = left / size @ lasting_moment(now, self.kept)
+            moment = left / size @ now.lasting_moment(self.kept)
             gathered.push(moment, self.push * min(size / self.near, 1.0))
 
 

@@ -155,14 +155,7 @@ class Rotate:
         roll, pitch = fading(kept_side(turn.roll, memory), self.near), fading(turn.pitch, self.near)
         if roll != 0.0 or pitch != 0.0:
             axis = roll * turn.long + pitch * turn.across
-            gathered.push(axis @ lasting_moment(now, self.kept), self.weight)
-
-
-def lasting_moment(now: Now, kept: float) -> Array:
-    """Moment of the water about the centre of mass, in the mean of a time `kept` [s] for which joint velocities are
-    kept, per joint velocity, (3, n_v): the flow's ends with the motion, the lift's stays with the pose."""
-    lifted = now.water.lifted(now.centre, lift_axis(now))[:3]
-    return np.asarray(0.5 * kept * lifted - now.water.damped(now.centre)[:3])
+            gathered.push(axis @ now.lasting_moment(self.kept), self.weight)
 
 
 @dataclass
