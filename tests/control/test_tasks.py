@@ -26,9 +26,9 @@ from vitruvian.control.tasks import (
 )
 from vitruvian.control.tasks.expect import ExpectedWater
 from vitruvian.control.tasks.gather import memories
-from vitruvian.control.tasks.smooth import turn_between
+from vitruvian.control.tasks.smooth import leaning, turn_between
 from vitruvian.control.tasks.tasks import turn_needed
-from vitruvian.couple import StillWater, StillWaterPush
+from vitruvian.couple import BodyStepper, StillWater, StillWaterPush
 from vitruvian.couple.response import StepResponse
 from vitruvian.skeleton import bone_poses, integrate
 from vitruvian.spatial import exp_so3, quaternion_from_rotation
@@ -268,11 +268,12 @@ def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
     now, asked, task = rigged(swung), Asked(), Orient(False)
     task.add(now, asked, memories([task])[task.name])
     row, rate = asked[0]
+    assert asked[1][0] @ now.v == pytest.approx(0.0, abs=1e-9)  # the pitch too
     turn = turn_needed(now.poses[now.skeleton.index("T6")], False)
     assert abs(turn.long @ now.turning(now.skeleton.index("T6")) @ now.v) > 0.01
     assert row @ now.v == pytest.approx(0.0, abs=1e-9)
     assert rate * turn.roll > 0.0
-    assert len(asked) == 3  # one roll, and the pitch of chest and pelvis
+    assert len(asked) == 3  # roll, pitch, and the pelvis that pitches with the chest
 
 
 def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():
@@ -283,8 +284,8 @@ def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():
         def turning(self, bone):
             return np.zeros((3, 1))
 
-        def whirling(self, axis):
-            return np.zeros(1)
+        def turned_soon(self, axis, rate, moment):
+            return np.zeros(1), np.array([rate])
 
     now, task = Lying(), Orient(False)
     memory, rates = memories([task])[task.name], []
@@ -309,10 +310,57 @@ def test_his_pose_is_changed_for_the_lift_that_turns_him():
         task.add(now, gathered, memories([task])[task.name])
         pushed[kept] = gathered.pull
     turn = turn_needed(now.poses[now.skeleton.index("T6")], False)
-    lifted = turn.long @ now.water.lifted(now.centre, now.momentum[3:] / now.skeleton.mass)[:3]
+    axis = np.sign(turn.roll) * turn.long + np.sign(turn.pitch) * turn.across
+    lifted = axis @ now.water.lifted(now.centre, now.momentum[3:] / now.skeleton.mass)[:3]
     reduced = lifted[now.joints] + lifted[:6] @ now.pelvis[0]
     assert np.abs(reduced).max() > 0.1
-    assert np.allclose(pushed[0.5] - pushed[0.0], 0.25 * np.sign(turn.roll) * reduced)
+    assert np.allclose(pushed[0.5] - pushed[0.0], 0.25 * reduced)
+
+
+def test_no_faster_turn_is_asked_than_a_moment_brings_about():
+    now = rigged(lambda now: moving(2)[1])
+    axis = np.array([0.6, 0.0, 0.8])
+    row, target = now.turned_soon(axis, 9.0, 30.0)
+    gained = (target[0] - row @ now.v) * now.inertia(axis)
+    assert gained == pytest.approx(30.0 * now.ahead)
+    assert now.turned_soon(axis, float(row @ now.v) + 1e-3, 30.0)[1][0] == pytest.approx(row @ now.v + 1e-3)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_forearm_that_leaves_its_stop_is_not_thrown(held, monkeypatch):
+    """Turned out to the end of its range and a little beyond; it shall come back. With muscles chosen against a stop
+    that holds it, they throw it as soon as the stop lets go."""
+    body, skin = swimmer()
+    s, beat = body.skeleton, 1.0 / 48.0
+    water = StillWater(longest=beat / 4.0)
+    control = TaskControl(body, skin, [], simulated=False, still=water, actuation="muscles")
+    k, at = s.v_slice("Rad_r").start, s.q_slice("Rad_r").start
+    goal, q, v = body.default_q.copy(), body.default_q.copy(), np.zeros(s.n_v)
+    goal[at], q[at], v[k] = 0.3, s.forces.low[k] - 0.002, -1.0
+    control.tasks += [Effort(control.limits), Hold(goal, weight=1.0, gain=2.0)]
+    if held:
+        stepper, rows = BodyStepper(s, body.muscles), np.zeros(s.n_v, bool)
+        monkeypatch.setattr(control.balance, "stepper", stepper)
+        monkeypatch.setattr(control.stops, "meet", lambda q, x, beat: rows)
+    system = SwimmerSystem(body, skin, water=water, q=q, v=v, drawn=False)
+    state, own = system.start(np.random.default_rng(0)), control.start(np.random.default_rng(0))
+    fastest = 0.0
+    for n in range(4):
+        system.step(state, control.act(own, state, n * beat, beat), n * beat, beat)
+        fastest = max(fastest, abs(float(state.v[k])))
+    assert fastest > 8.0 if held else fastest < 1.5
+
+
+def test_a_joint_that_stays_in_its_stop_is_not_asked():
+    control, now = seen(8)
+    limits, k = control.limits, list(control.joints).index(now.skeleton.v_slice("Tfp_l").start)
+    q, x = now.skeleton.neutral_q(), np.zeros(len(control.joints))
+    at = now.skeleton.q_slice("Tfp_l").start
+    for beyond, speed, stays in ((-0.01, 0.0, False), (0.01, 0.0, True), (0.01, 0.2, True), (0.01, 1.0, False)):
+        q[at], x[k] = limits.range[0][k] - beyond, speed
+        assert control.stops.meet(q, x, 1.0 / 48.0)[control.joints[k]] == stays
+        stiffness = control.stops.stepper.skeleton.forces.limit_stiffness[control.joints[k]]
+        assert (stiffness > 0.0) == stays
 
 
 def test_nothing_is_learned_from_the_water_before_the_first_step():
@@ -322,6 +370,16 @@ def test_nothing_is_learned_from_the_water_before_the_first_step():
     own = control.start(np.random.default_rng(0))
     assert not control.look(own, state, 0.0, 0.01).water.flow.any()
     assert not own.fit.beyond.any()
+
+
+def test_who_leans_leans_to_his_front_wherever_that_is():
+    up = np.array([0.0, 0.0, 1.0])
+    for yaw in (0.0, 1.0, 2.5):
+        pose = np.eye(4)
+        pose[:3, :3] = exp_so3(np.array([0.0, 0.0, yaw])) @ exp_so3(np.array([-0.2, 0.0, 0.0]))  # he leans back
+        wanted = leaning(pose, up, 0.3)
+        front = exp_so3(np.array([0.0, 0.0, yaw])) @ np.array([0.0, -1.0, 0.0])
+        assert np.allclose(wanted, np.cos(0.3) * up + np.sin(0.3) * front)
 
 
 def test_half_a_turn_has_an_axis():

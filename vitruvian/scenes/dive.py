@@ -16,8 +16,8 @@ import numpy as np
 
 from vitruvian.anatomy import LUNGS, Body, breathing_skin
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
-from vitruvian.control.tasks import Align, Gaze, Hold, InTurn, MouthOut, Rise, Stage, Task, Untwist
-from vitruvian.control.tasks.tasks import LIPS
+from vitruvian.control.tasks import Align, Balance, Follow, Gaze, Hold, InTurn, MouthOut, Rise, Stage, Task, Untwist
+from vitruvian.control.tasks.tasks import LIPS, TRUNK
 from vitruvian.errors import InputError
 from vitruvian.scenes._medley import HandOver
 from vitruvian.scenes._swim import start
@@ -30,7 +30,8 @@ SIZE, BELOW = (2.4, 3.2, 3.7), 3.3  # window [m], and how much of it is water
 Done = Callable[[Any], bool]
 STAGES = ("over", "down", "turn", "up")
 DOWN, UP = np.array([0.0, -0.25, -1.0]), np.array([0.0, 0.0, 1.0])
-GLIDE = "breaststroke"  # in whose first pose he glides
+GLIDE = "breaststroke"  # in whose first pose he turns, and whose arms and legs carry him down and up
+RATE = 0.75  # [1/s] strokes
 PUSH = 0.08  # weight of the water's force down or up
 STEEP = np.cos(np.radians(35.0))  # of the trunk against straight down or up, at which a stroke may begin
 
@@ -60,15 +61,18 @@ def build(parameters: Mapping[str, Any]) -> World:
         ) -> Stage:
             return Stage(name, controller(body, skin, given, [*wishes, Untwist()]), seconds, done, least)
 
-        def turn(way: np.ndarray) -> list[Task]:
-            return [Align(way, push=0.02), Hold(glide, weight=0.1, gain=2.0)]
+        def along(way: np.ndarray) -> list[Task]:
+            # what lasts is asked of the whole body: limbs that swing against the trunk come to the ends of their ways
+            trunk = Hold(glide, weight=3.0, gain=4.0, bones=TRUNK, name="trunk")
+            stroke = Follow(StrokeMotion(body, load_stroke(GLIDE), RATE), weight=0.3)
+            return [Align(way, push=0.02), Balance(way), trunk, stroke]
 
         return InTurn([
-            stage("over", turn(DOWN), 4.0, points(DOWN), 0.5),
-            stage("down", [*turn(DOWN), Rise(-deep - 0.5, push=PUSH)], 20.0, low, 0.0),
-            stage("turn", turn(UP), 5.0, points(UP), 0.5),
-            stage("up", [*turn(UP), Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
-            stage("rest", [Align(UP), Hold(glide), MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
+            stage("over", [Align(DOWN, push=0.02), Hold(glide, weight=0.1, gain=2.0)], 4.0, points(DOWN), 0.5),
+            stage("down", [*along(DOWN), Rise(-deep - 0.5, push=PUSH)], 20.0, low, 0.0),
+            stage("turn", along(UP), 5.0, points(UP), 0.5),
+            stage("up", [*along(UP), Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
+            stage("rest", [*along(UP), MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
 
     def at(body: Body, skin: BoundSkin) -> np.ndarray:

@@ -21,7 +21,8 @@ from vitruvian.world import Parameter, Recording, Report, Scene, World
 
 SIZE, DEEP = (2.4, 2.4, 2.4), 1.9  # [m]
 UP = np.array([0.0, 0.0, 1.0])
-POSE = {"arm": {"direction": [1.0, -0.4, -0.3]}, "elbow": 20.0, "hip": [-25.0, 8.0, 0.0], "knee": 40.0}
+POSE = {"arm": {"direction": [0.8, 0.5, -0.4]}, "elbow": 20.0, "hip": [-60.0, 15.0, 0.0], "knee": 120.0}
+LEAN = np.radians(12.0)  # water turns an upright body backward; it does less so if he leans forward
 HELD = (*TRUNK, "Tfp")  # spine below the neck, and the knees
 CHIN_UP = np.array([0.0, -1.0, 1.0])
 OUT = 0.5  # of the time that his mouth should be out
@@ -32,11 +33,11 @@ def build(parameters: Mapping[str, Any]) -> World:
     def make(body: Body, skin: BoundSkin) -> TaskControl:
         q = pose(body, POSE)
         tasks: list[Task] = [
-            Balance(UP),
+            Balance(UP, lean=LEAN, push=0.04),
             Untwist(),
             MouthOut(clear=0.02, weight=3.0),
             Gaze(CHIN_UP),
-            Rise(parameters["height"], push=parameters["push"]),
+            Rise(parameters["height"], weight=3.0, push=parameters["push"]),
             Hold(q, weight=3.0, gain=4.0, bones=HELD, name="trunk"),
             Hold(q),
         ]

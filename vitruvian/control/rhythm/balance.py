@@ -76,18 +76,21 @@ class BodyBalance:
         load: Array | None = None,
         wrench: Array | None = None,
         others: Sequence[Contributor] = (),
+        rows: Array | None = None,
     ) -> tuple[Array, Array]:
         """Activations (n_muscles,), and the torque [N m] (n_rows,) that the coordinates `rows` lack.
 
         activation: of the last step; the search begins there, and their stiffness and damping are expected of the
-        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts, such as water with its damping."""
+        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts, such as water with its damping. rows:
+        those that are asked, if not all."""
         s, m = self.stepper, self.body.muscles
+        rows = self.rows if rows is None else rows
         work = s.assemble(q, v, activation, dt, others, load=load, active=False)
         force = work.force + (0.0 if wrench is None else s.wrench_forces(wrench))
-        k = len(self.rows)
+        k = len(rows)
         R, t, G = np.empty((m.n_muscles, k)), np.empty(k), np.empty((k, k))
         ok = _condense(
-            work.matrix.copy(), s.place, self.rows, force, acceleration, m.row_start, m.column, s.found.arms,
+            work.matrix.copy(), s.place, rows, force, acceleration, m.row_start, m.column, s.found.arms,
             s.found.tension[2], R, t, G,
         )  # fmt: skip
         if not ok:

@@ -4,6 +4,7 @@
 `tasks`, `apart` wishes that add rows; `gather` collects them, `limits` bounds them, `program` solves
 `capsules`       the body as capsules, for parts that keep apart
 `gpdm`, `latent`, `limbs`   how people's limbs move, learned; a task that asks for it
+`stops`          the stops of the joints, as muscles are chosen against them
 `control`        the controller: velocities, then torques or muscles; `sequence` controllers in turn
 """
 

@@ -7,8 +7,8 @@ T is a fixed time, not the step: a goal of one step's velocity would be a gain o
 
 A step in water first moves the bones with the velocities that they have, and meets all forces there. So that is where
 body and water are looked at: a wrist that turns at 10 rad/s is 12° further on after 1/48 s, and what muscles give it
-for the pose before is another torque there. Muscles are chosen for that very step, joint stops and all: chosen as if
-stops were not there, they press joints against them and bring about nothing of what is asked.
+for the pose before is another torque there. Muscles are chosen for that very step, with the stops that joints press
+against (`stops`): chosen as if those were not there, they bring about nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from vitruvian.control.tasks.force import Fit, WaterForce, water_force
 from vitruvian.control.tasks.gather import Gathered, Task, memories
 from vitruvian.control.tasks.limits import Limits
 from vitruvian.control.tasks.now import Now, look, pelvis_from_joints
+from vitruvian.control.tasks.stops import Stops
 from vitruvian.couple import BodyStepper, StillWater, System
 from vitruvian.couple.skin_links import SkinPose
 from vitruvian.skeleton import integrate
@@ -75,6 +76,8 @@ class TaskControl:
         ribs = np.array([body.skeleton.names[b].startswith(RIBS) for b in body.skeleton.dof_bone[self.balance.rows]])
         self.joints = self.balance.rows[~ribs]  # ribs are asked to stay, and no more
         self.limits = Limits(body, self.joints)
+        self.stops = Stops(body, self.limits)
+        self.balance.stepper = self.stops.stepper
         self.bones = BodyStepper(body.skeleton, body.muscles).bones
         self._links, self._faces = np.asarray(skin.face_bone), skin.faces
         driven = np.zeros(body.skeleton.n_v, dtype=bool)
@@ -95,9 +98,10 @@ class TaskControl:
         acceleration[self.joints] = (x - now.v[self.joints]) / self.ahead
         if self.actuation == "muscles":
             rows, beat = self.balance.rows, max(dt, 1.0 / RATE)
+            rows = rows[~self.stops.meet(now.q, x, beat)[rows]]
             a, lack = self.balance.activations(
                 now.q, now.v, state.activation, acceleration[rows], beat, load=state.load, wrench=state.push,
-                others=(ExpectedWater(now.water),),
+                others=(ExpectedWater(now.water),), rows=rows,
             )  # fmt: skip
             worst = int(np.argmax(np.abs(lack)))
             own.effort = Shortfall(float(np.abs(lack[worst])), int(rows[worst]))

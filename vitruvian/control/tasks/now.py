@@ -66,10 +66,27 @@ class Now:
         """Angular velocity of the whole body about an axis (3,) through its centre of mass, per joint velocity, (n_v,):
         its angular momentum in parts of what it would be if it turned as one piece. Limbs that swing to and fro do not
         change it; only what lies outside the body does."""
+        return np.asarray(axis @ self.momentum[:3] / self.inertia(axis))
+
+    def inertia(self, axis: Array) -> float:
+        """Of the whole body as one piece about an axis (3,) through its centre of mass [kg m²]."""
         whole = np.concatenate([axis, np.cross(self.centre, axis)])  # the twist of one piece, at the world's origin
         pelvis = np.linalg.solve(self.screws[:6].T, whole)
-        turned = axis @ self.momentum[:3]
-        return np.asarray(turned / (turned[:6] @ pelvis))
+        return float(axis @ self.momentum[:3, :6] @ pelvis)
+
+    def turned_soon(self, axis: Array, rate: float, moment: float) -> tuple[Array, Array]:
+        """A row (n_v,) and its target (1,): the whole body turns about an axis (3,) at a rate [rad/s], and comes nearer
+        to it within T by no more than a moment [N m] brings. A rate that water cannot give within T would be a pull
+        without end on whatever drags: limbs thrown as fast as they may be, one way and the other."""
+        row = self.whirling(axis)
+        present, change = float(row @ self.v), self.ahead * moment / self.inertia(axis)
+        return row, np.array([np.clip(rate, present - change, present + change)])
+
+    def lasting_moment(self, kept: float) -> Array:
+        """Moment of the water about the centre of mass, in the mean of a time `kept` [s] for which joint velocities are
+        kept, per joint velocity, (3, n_v): the flow's ends with the motion, the lift's stays with the pose."""
+        lifted = self.water.lifted(self.centre, self.momentum[3:] / self.skeleton.mass)[:3]
+        return np.asarray(0.5 * kept * lifted - self.water.damped(self.centre)[:3])
 
     def reduced(self, rows: Array, target: Array) -> tuple[Array, Array]:
         """Rows (k, n_v) and their targets (k,) as rows of the driven joints, the pelvis following."""

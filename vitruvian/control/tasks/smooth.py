@@ -87,21 +87,32 @@ class Balance:
     fastest: float = 1.0  # [rad/s]
     push: float = 0.02  # weight of the water's moment that way
     near: float = np.radians(10.0)  # angle below which it fades
+    kept: float = 0.5  # [s] for which joints may go on one way: what the lift gains counts with what the flow gives
     lead: float = 0.6  # [s] for which the body's turning is foreseen in that angle
+    lean: float = 0.0  # [rad] off the direction, to the front of the bone, wherever that is
     bone: str = "T6"
     name: str = "balance"
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
-        wanted = np.asarray(self.direction, float) / np.linalg.norm(self.direction)
-        axis, angle = turn_between(now.poses[now.skeleton.index(self.bone)], wanted)
+        pose = now.poses[now.skeleton.index(self.bone)]
+        wanted = leaning(pose, self.direction, self.lean)
+        axis, angle = turn_between(pose, wanted)
         rows = np.array([now.whirling(one) for one in np.eye(3)])
         across = np.eye(3) - np.outer(wanted, wanted)  # it may spin about the direction
         gathered.want(across @ rows, across @ axis * min(self.gain * angle, self.fastest), self.weight)
         left = across @ (axis * angle - self.lead * rows @ now.v)
         size = float(np.linalg.norm(left))
         if size > 1e-6:
-            moment = -left / size @ now.water.damped(now.centre)[:3]
+            moment = left / size @ now.lasting_moment(self.kept)
             gathered.push(moment, self.push * min(size / self.near, 1.0))
+
+
+def leaning(pose: Array, direction: Array, lean: float) -> Array:
+    """A direction (3,), turned by `lean` [rad] towards the front (-y) of a bone."""
+    wanted = np.asarray(direction, float) / np.linalg.norm(direction)
+    front = -pose[:3, 1] + (pose[:3, 1] @ wanted) * wanted
+    size = float(np.linalg.norm(front))
+    return np.asarray(wanted if size < 0.02 else np.cos(lean) * wanted + np.sin(lean) * front / size)
 
 
 @dataclass

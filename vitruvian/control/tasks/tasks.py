@@ -66,36 +66,39 @@ def lying(now: Now, face_up: bool) -> float:
 
 @dataclass
 class Orient:
-    """The whole body rolls until the chest faces up or down; chest and pelvis at `pitch` [rad] above level; the heading
-    is free.
+    """The whole body rolls until the chest faces up or down, and pitches until it is at `pitch` [rad] above level; the
+    pelvis pitches as the chest does; the heading is free.
 
-    It is the whole body's angular momentum about the chest's long axis that is asked for. Asked for the turning of
-    chest and pelvis themselves, arms and legs swing against them until they stand at the ends of their ranges: an arm
-    up in the air and a leg deep in the water, where buoyancy holds the trunk 40° off with 10 to 20 N m."""
+    It is the whole body's angular momentum that is asked for. Asked for the turning of chest and pelvis themselves,
+    arms and legs swing against them until they stand at the ends of their ranges: an arm up in the air and a leg deep
+    in the water, where buoyancy holds the trunk 40° off with 10 to 20 N m."""
 
     face_up: bool
     weight: float = 12.0  # of the roll
     gain: float = 3.0  # [1/s] of the turn that is left
     fastest: float = 2.5  # [rad/s]
+    moment: float = 100.0  # [N m] that is asked of the water beyond what it gives
     pitch: float = 0.0
-    pitch_weight: float = 3.0
-    bones: tuple[str, ...] = ("T6", "Pel")  # the first one's roll, and the pitch of all
+    pitch_weight: float = 12.0
+    straight: float = 3.0  # weight of a pelvis that pitches with the chest
     eased: float = 1.0  # share of the weights that is left once he lies
     name: str = "orient"
 
     def start(self) -> dict[str, Array]:
-        return {self.bones[0]: np.zeros(1)}
+        return {"T6": np.zeros(1)}
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         share = 1.0 - (1.0 - self.eased) * lying(now, self.face_up)
-        for bone in self.bones:
-            b = now.skeleton.index(bone)
-            turn = turn_needed(now.poses[b], self.face_up, self.pitch)
-            if bone == self.bones[0]:
-                rate = np.clip(self.gain * kept_side(turn.roll, memory, bone), -self.fastest, self.fastest)
-                gathered.want(now.whirling(turn.long), np.array([rate]), self.weight * share)
-            rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
-            gathered.want(turn.across @ now.turning(b), np.array([rate]), self.pitch_weight * share)
+        chest, pelvis = now.skeleton.index("T6"), 0
+        turn = turn_needed(now.poses[chest], self.face_up, self.pitch)
+        rate = np.clip(self.gain * kept_side(turn.roll, memory), -self.fastest, self.fastest)
+        gathered.want(*now.turned_soon(turn.long, rate, self.moment), self.weight * share)
+        rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
+        gathered.want(*now.turned_soon(turn.across, rate, self.moment), self.pitch_weight * share)
+        bent = turn_needed(now.poses[pelvis], self.face_up, self.pitch).pitch - turn.pitch
+        rate = np.clip(self.gain * bent, -0.5 * self.fastest, 0.5 * self.fastest)
+        J = now.turning(pelvis) - now.turning(chest)
+        gathered.want(turn.across @ J, np.array([rate]), self.straight * share)
 
 
 def kept_side(turn: float, memory: dict[str, Array], word: str = "T6") -> float:
@@ -133,7 +136,7 @@ class Untwist:
 
 @dataclass
 class Rotate:
-    """The water's moment about the axis of the turn that is left, as large as may be: -w ω·τ (5.12), fading out.
+    """The water's moment about the axes of roll and pitch that are left, as large as may be: -w ω·τ (5.12), fading out.
 
     Joint velocities x kept for a time H bring the angular momentum ω·(-H D x + ½ H² K x): of the flow, which ends with
     the motion, and of the lift, which stays as long as the pose (an arm held out of the water weighs 35 N)."""
@@ -149,11 +152,10 @@ class Rotate:
 
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         turn = turn_needed(now.poses[now.skeleton.index("T6")], self.face_up)
-        share = fading(kept_side(turn.roll, memory), self.near)
-        if share != 0.0:
-            lifted = now.water.lifted(now.centre, lift_axis(now))[:3]
-            gained = 0.5 * self.kept * lifted - now.water.damped(now.centre)[:3]
-            gathered.push(turn.long @ gained, self.weight * share)
+        roll, pitch = fading(kept_side(turn.roll, memory), self.near), fading(turn.pitch, self.near)
+        if roll != 0.0 or pitch != 0.0:
+            axis = roll * turn.long + pitch * turn.across
+            gathered.push(axis @ now.lasting_moment(self.kept), self.weight)
 
 
 @dataclass
