@@ -70,7 +70,7 @@ def build(parameters: Mapping[str, Any]) -> World:
         return InTurn([
             stage("over", [Align(DOWN, push=0.02), Hold(glide, weight=0.1, gain=2.0)], 4.0, points(DOWN), 0.5),
             stage("down", [*along(DOWN), Rise(-deep - 0.5, push=PUSH)], 20.0, low, 0.0),
-            stage("turn", along(UP), 5.0, points(UP), 0.5),
+            stage("turn", [*along(UP), Rise(0.5, push=PUSH)], 5.0, points(UP), 0.5),
             stage("up", [*along(UP), Rise(0.5, push=PUSH), MouthOut(weight=10.0), Gaze(UP)], 60.0, out, 0.0),
             stage("rest", [*along(UP), MouthOut(weight=10.0), Gaze(UP)], 60.0, lambda state: False, 0.0),
         ])  # fmt: skip
