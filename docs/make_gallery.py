@@ -37,7 +37,7 @@ MOMENTS: dict[str, list[str]] = {
     "biceps": ["--at", "0.6"],
     "jiggle": ["--at", "0.35"],
     "dam-break": ["--at", "0.75"],
-    "crawl": ["--at", "3.3", "--camera", "side"],
+    "crawl": ["--at", "3.49", "--camera", "side"],
     "butterfly": ["--at", "3.19", "--camera", "side"],
     "breaststroke": ["--at", "3.14", "--camera", "side"],
     "backstroke": ["--at", "2.97", "--camera", "side"],
@@ -78,9 +78,9 @@ MOMENTS: dict[str, list[str]] = {
 MORE: dict[str, list[tuple[str, list[str]]]] = {
     "crawl": [
         ("swimmer", ["--at", "3.2", "--size", "1600x900", "--camera", "side"]),
-        ("swim-top", ["--at", "3.55", "--size", "960x540", "--camera", "top"]),
-        ("swim-under", ["--at", "4.0", "--size", "960x540", "--camera", "under"]),
-        ("swim-breath", ["--at", "3.24", "--size", "960x540", "--camera", "front"]),
+        ("swim-top", ["--at", "3.76", "--size", "960x540", "--camera", "top"]),
+        ("swim-under", ["--at", "4.24", "--size", "960x540", "--camera", "under"]),
+        ("swim-breath", ["--at", "3.44", "--size", "960x540", "--camera", "front"]),
     ],
 }
 # Camera, begin and end [s] of the films that the page shows.
