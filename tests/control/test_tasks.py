@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -276,6 +278,21 @@ def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
     assert len(asked) == 3  # roll, pitch, and the pelvis that pitches with the chest
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4, 6, 7, 8])
+def test_the_pitch_that_is_asked_for_brings_him_level_and_straight(seed):
+    """A body at rest: the chest's pitch is asked to grow less, and the angle between pelvis and chest too."""
+    _, now = seen(seed, 0.0)
+    asked, task = Asked(), Orient(False)
+    task.add(now, asked, memories([task])[task.name])
+    chest, pelvis = (now.poses[now.skeleton.index(bone)] for bone in ("T6", "Pel"))
+    turn = turn_needed(chest, False)
+    (_, pitch), (_, straight) = asked[1:]
+    turned = np.eye(4)
+    turned[:3, :3] = exp_so3(0.01 * pitch * turn.across) @ chest[:3, :3]
+    assert abs(turn_needed(turned, False).pitch) < abs(turn.pitch) - 1e-3 * abs(pitch) < abs(turn.pitch)
+    assert straight * (turn.across @ np.cross(chest[:3, 2], pelvis[:3, 2])) < 0.0
+
+
 def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():
     class Lying:
         skeleton = human().skeleton
@@ -358,7 +375,9 @@ def test_a_joint_that_stays_in_its_stop_is_not_asked():
     at = now.skeleton.q_slice("Tfp_l").start
     for beyond, speed, stays in ((-0.01, 0.0, False), (0.01, 0.0, True), (0.01, 0.2, True), (0.01, 1.0, False)):
         q[at], x[k] = limits.range[0][k] - beyond, speed
-        assert control.stops.meet(q, x, 1.0 / 48.0)[control.joints[k]] == stays
+        rows = control.moved(replace(now, q=q), x, 1.0 / 48.0)
+        assert (control.joints[k] not in rows) == stays
+        assert len(rows) == len(control.balance.rows) - stays
         stiffness = control.stops.stepper.skeleton.forces.limit_stiffness[control.joints[k]]
         assert (stiffness > 0.0) == stays
 

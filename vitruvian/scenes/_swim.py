@@ -295,7 +295,8 @@ def froude(thrust: Array, speed: float, power: float) -> float:
 def _by_part(thrust: Array, power: Array) -> tuple[tuple[str, ...], ...]:
     """Where the power goes. thrust: flow force ahead on each part [N], shape (frames, parts); power: of each part into
     the water [W], shape (parts,)."""
-    rows = ((part, f"{f:.0f}", f"{p:.0f}") for part, f, p in zip(BODY_PARTS, thrust.mean(axis=0), power))
+    whole = zip(BODY_PARTS, np.round(thrust.mean(axis=0)) + 0.0, np.round(power) + 0.0, strict=True)
+    rows = ((part, f"{f:.0f}", f"{p:.0f}") for part, f, p in whole)
     return (("part", "force ahead [N]", "power into the water [W]"), *rows)
 
 

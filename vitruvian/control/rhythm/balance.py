@@ -78,11 +78,11 @@ class BodyBalance:
         others: Sequence[Contributor] = (),
         rows: Array | None = None,
     ) -> tuple[Array, Array]:
-        """Activations (n_muscles,), and the torque [N m] (n_rows,) that the coordinates `rows` lack.
+        """Activations (n_muscles,), and the torque [N m] (n,) that the n coordinates asked for lack.
 
         activation: of the last step; the search begins there, and their stiffness and damping are expected of the
-        step. acceleration: a* [rad/s^2] (n_rows,). others: what else acts, such as water with its damping. rows:
-        those that are asked, if not all."""
+        step. acceleration: a* [rad/s^2] (n,). others: what else acts, such as water with its damping. rows: the
+        coordinates asked for (n,), of `self.rows`; None: all of those."""
         s, m = self.stepper, self.body.muscles
         rows = self.rows if rows is None else rows
         work = s.assemble(q, v, activation, dt, others, load=load, active=False)

@@ -97,8 +97,8 @@ class TaskControl:
         acceleration = -now.v / self.ahead
         acceleration[self.joints] = (x - now.v[self.joints]) / self.ahead
         if self.actuation == "muscles":
-            rows, beat = self.balance.rows, max(dt, 1.0 / RATE)
-            rows = rows[~self.stops.meet(now.q, x, beat)[rows]]
+            beat = max(dt, 1.0 / RATE)
+            rows = self.moved(now, x, beat)
             a, lack = self.balance.activations(
                 now.q, now.v, state.activation, acceleration[rows], beat, load=state.load, wrench=state.push,
                 others=(ExpectedWater(now.water),), rows=rows,
@@ -108,6 +108,12 @@ class TaskControl:
             own.excitation, own.next_decision = a.copy(), time + beat
             return Controls(excitation=a, effort=replace(own.effort))
         return self._torques(state, now, acceleration, dt)
+
+    def moved(self, now: Now, x: Array, beat: float) -> Array:
+        """The coordinates (n,) that muscles are asked to move in a beat [s]: those that stay in their stops are not;
+        `balance` then meets the stops that are left."""
+        rows = self.balance.rows
+        return np.asarray(rows[~self.stops.meet(now.q, x, beat)[rows]])
 
     def look(self, own: TaskState, state: Any, time: float, dt: float) -> Now:
         """Body and water where forces will be met; learns from the water's force of the last step."""

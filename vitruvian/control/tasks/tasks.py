@@ -39,8 +39,8 @@ class Turn:
     pitch: float  # [rad] to turn about `across`
 
 
-def turn_needed(pose: Array, face_up: bool, pitch: float = 0.0) -> Turn:
-    """From a bone's pose to face up or down; pitch [rad]: head up against level."""
+def turn_needed(pose: Array, face_up: bool) -> Turn:
+    """From a bone's pose to face up or down, level."""
     long, back = pose[:3, 2], pose[:3, 1]
     wanted = -UP if face_up else UP
     level = wanted - (wanted @ long) * long
@@ -54,7 +54,7 @@ def turn_needed(pose: Array, face_up: bool, pitch: float = 0.0) -> Turn:
         flat = -np.cross(np.cross(UP, back), UP) if face_up else np.cross(np.cross(UP, back), UP)
     across = np.cross(flat, UP)
     across = across / np.linalg.norm(across)  # a turn about it lifts the head
-    return Turn(long, roll, across, pitch - float(np.arcsin(np.clip(long[2], -1.0, 1.0))))
+    return Turn(long, roll, across, -float(np.arcsin(np.clip(long[2], -1.0, 1.0))))
 
 
 def lying(now: Now, face_up: bool) -> float:
@@ -66,8 +66,8 @@ def lying(now: Now, face_up: bool) -> float:
 
 @dataclass
 class Orient:
-    """The whole body rolls until the chest faces up or down, and pitches until it is at `pitch` [rad] above level; the
-    pelvis pitches as the chest does; the heading is free.
+    """The whole body rolls until the chest faces up or down, and pitches until it is level; the pelvis pitches as the
+    chest does; the heading is free.
 
     It is the whole body's angular momentum that is asked for. Asked for the turning of chest and pelvis themselves,
     arms and legs swing against them until they stand at the ends of their ranges: an arm up in the air and a leg deep
@@ -78,7 +78,6 @@ class Orient:
     gain: float = 3.0  # [1/s] of the turn that is left
     fastest: float = 2.5  # [rad/s]
     moment: float = 100.0  # [N m] that is asked of the water beyond what it gives
-    pitch: float = 0.0
     pitch_weight: float = 12.0
     straight: float = 3.0  # weight of a pelvis that pitches with the chest
     eased: float = 1.0  # share of the weights that is left once he lies
@@ -90,12 +89,12 @@ class Orient:
     def add(self, now: Now, gathered: Gathered, memory: dict[str, Array]) -> None:
         share = 1.0 - (1.0 - self.eased) * lying(now, self.face_up)
         chest, pelvis = now.skeleton.index("T6"), 0
-        turn = turn_needed(now.poses[chest], self.face_up, self.pitch)
+        turn = turn_needed(now.poses[chest], self.face_up)
         rate = np.clip(self.gain * kept_side(turn.roll, memory), -self.fastest, self.fastest)
         gathered.want(*now.turned_soon(turn.long, rate, self.moment), self.weight * share)
         rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
         gathered.want(*now.turned_soon(turn.across, rate, self.moment), self.pitch_weight * share)
-        bent = turn_needed(now.poses[pelvis], self.face_up, self.pitch).pitch - turn.pitch
+        bent = turn_needed(now.poses[pelvis], self.face_up).pitch - turn.pitch
         rate = np.clip(self.gain * bent, -0.5 * self.fastest, 0.5 * self.fastest)
         J = now.turning(pelvis) - now.turning(chest)
         gathered.want(turn.across @ J, np.array([rate]), self.straight * share)

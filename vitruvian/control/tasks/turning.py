@@ -18,7 +18,7 @@ from vitruvian.spatial import exp_so3, quaternion_from_rotation
 
 Array = np.ndarray
 CLEAR = 0.01  # [m] overlap of capsules that a start may have
-HANDS = ("Ha", "Rad")  # paddles: held in line with the forearm
+HANDS = ("Ha", "Rad")  # paddles: held in line with the forearm, which is not turned
 EASED = 0.3  # share of the wish to turn that is left once he lies: then the water keeps him
 # Arms straight out. A rigid body in this pose, 50° off prone, rolls back to it within 2 s in still water, and after 6 s
 # its chest is pitched by 14°; with the arms up and out by 23°, with bent knees it stands upright
@@ -29,14 +29,14 @@ def turning_tasks(
     body: Body, face_up: bool, *, natural: float = 0.0, rest: Array | None = None, rests: bool = True
 ) -> list[Task]:
     """What turns him over and keeps him there; natural: weight of the limbs' learned motion; rest: a pose to take.
-    rests: False for one who has more to do than to lie, such as to point at a place: his limbs and back stay free."""
+    rests: False for one who has more to do than to lie, such as to point at a place: his limbs but the hands, and his
+    back, stay free."""
     resting = pose(body, FLOATING) if rest is None else rest
-    tasks: list[Task] = [Orient(face_up, eased=EASED), Untwist(), Rotate(face_up), Rest(resting, face_up)]
+    near = Rest.near if rests else Rest.far  # weight of the pose once he lies
+    tasks: list[Task] = [Orient(face_up, eased=EASED), Untwist(), Rotate(face_up), Rest(resting, face_up, near=near)]
     tasks.append(Hold(resting, weight=3.0, gain=4.0, bones=HANDS, name="hands"))
     if rests:
         tasks.append(Hold(resting, weight=3.0, gain=4.0, bones=TRUNK, name="trunk"))  # he turns as one piece
-    else:
-        tasks[3] = Rest(resting, face_up, near=Rest.far)
     if natural > 0.0:
         tasks.append(Natural(body, natural))
     return tasks
