@@ -34,7 +34,7 @@ def test_a_crawl_swims_straight_head_first_and_prone(tmp_path, actuation):
 
 
 def test_a_stroke_of_the_crawl_carries_far_for_little_work(tmp_path):
-    """By muscles in still water; the crawl before had 1.23 m and 0.120."""
+    """By muscles in still water: 1.31 m and 0.131. What was gained in simulated water is claimed in the book."""
     scene = scenes.find("crawl")
     parameters = settings("crawl", actuation="muscles")
     done = run_world(scene.build(parameters), tmp_path / "crawl.zarr", seconds=3.0)
