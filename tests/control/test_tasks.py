@@ -132,13 +132,15 @@ def test_a_body_that_turns_as_one_piece_whirls_as_fast():
     assert abs(now.momentum[3:] @ now.v).max() < 1e-9  # its centre of mass rests
 
 
-def test_limbs_that_swing_against_the_trunk_do_not_whirl():
-    def swung(now):
-        v = np.zeros(len(now.v))
-        v[now.skeleton.v_slice("Hu_l")] = [0.0, 0.0, 2.0]
-        v[:6] = -np.linalg.solve(now.momentum[:, :6], now.momentum @ v)  # as a body does that nothing pushes
-        return v
+def swung(now):
+    """Velocities of a body that nothing pushes: it swings an arm against its trunk."""
+    v = np.zeros(len(now.v))
+    v[now.skeleton.v_slice("Hu_l")] = [0.0, 0.0, 2.0]
+    v[:6] = -np.linalg.solve(now.momentum[:, :6], now.momentum @ v)
+    return v
 
+
+def test_limbs_that_swing_against_the_trunk_do_not_whirl():
     now = rigged(swung)
     up = np.array([0.0, 0.0, 1.0])
     assert abs(up @ now.turning(0) @ now.v) > 0.01
@@ -260,12 +262,6 @@ class Asked(list):
 
 def test_who_turns_over_asks_the_whole_body_and_not_his_trunk():
     """An arm that swings against the trunk turns the chest, and brings him no nearer."""
-
-    def swung(now):
-        v = np.zeros(len(now.v))
-        v[now.skeleton.v_slice("Hu_l")] = [0.0, 0.0, 2.0]
-        v[:6] = -np.linalg.solve(now.momentum[:, :6], now.momentum @ v)  # as a body does that nothing pushes
-        return v
 
     now, asked, task = rigged(swung), Asked(), Orient(False)
     task.add(now, asked, memories([task])[task.name])
