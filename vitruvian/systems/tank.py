@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from vitruvian.water import (
     WaterState,
     check_inside,
     cover,
+    cover_narrow,
     fill,
     rasterise,
     spray_total,
@@ -60,14 +62,15 @@ class TankSystem(Drawn):
         bodies: Sequence[RigidBody] = (),
         *,
         forces: str = "pressure",
-        patches: Sequence[str] = (),
+        patches: Sequence[str] | Literal["narrow"] = (),
         measures: Sequence[Measure] = (),
         cameras: Sequence[Camera] = (),
         colours: Sequence[Colour] = (),
         closed: bool = True,
     ):
         """phi: level set of the water at time 0 [m], None for calm water at the rest level; forces: as in
-        `water.step`; patches: names of bodies with refined water about them; colours: of the bodies; closed: draw the
+        `water.step`; patches: names of bodies with refined water about them, or "narrow" for those that the cells
+        are too large for; colours: of the bodies; closed: draw the
         sides of the water as well."""
         self.tank, self.phi, self.bodies, self.forces = tank, phi, tuple(bodies), forces
         # a cell's width of water always stays between a body and a wall
@@ -112,7 +115,9 @@ class TankSystem(Drawn):
             held = [n for n, b in enumerate(self.bodies) if b.course is not None or not self.tank.closed]
             self._check_inside(state.bodies, state.water.origin, held)
 
-    def _cover(self, names: Sequence[str]) -> Patches | None:
+    def _cover(self, names: Sequence[str] | Literal["narrow"]) -> Patches | None:
+        if names == "narrow":
+            return cover_narrow(self.tank, self.mechanism, self.mechanism.start()) if self.mechanism else None
         there = [b.name for b in self.bodies]
         if odd := [n for n in names if n not in there]:
             raise InputError(f"tank: patches for '{odd[0]}', which is none of its bodies ({', '.join(there)})")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch as replaced
 
 import numpy as np
@@ -22,7 +22,7 @@ from vitruvian.mesh import box
 from vitruvian.spatial import exp_so3
 from vitruvian.verify._water_common import RHO, as_arrays
 from vitruvian.verify.book import Finding, claim, worst
-from vitruvian.water import RigidBodies, RigidBody, Tank, cover, fill, follow, step
+from vitruvian.water import RigidBodies, RigidBody, Tank, cover, cover_narrow, fill, follow, step
 
 Array = np.ndarray
 SPEED, RAMP, END, HELD = 2.0, 0.2, 0.75, 0.45  # [m/s], [s]: of the hand; the end of a run and of its transient
@@ -31,6 +31,7 @@ TEN_MM_START = np.array(  # [N] of the first 50 ms there, along the grid and in 
     (8.76, 9.88, 9.48, 9.73, 9.65, 10.14, 9.63, 9.45, 10.11, 9.96, 10.26)
 )
 WINDOW, CELL = 0.81, 0.045  # [m]
+MIDDLING = (0.03, 0.02)  # [m] cells about as large as the hand is thick
 TURNS = 10  # random orientations
 DT = 0.01  # [s] over which a force is averaged
 
@@ -77,6 +78,42 @@ def a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps() -> Finding:
 
 
 @claim
+def a_hand_on_cells_of_its_thickness_is_covered_and_holds_the_force_of_a_fine_grid() -> Finding:
+    """Mean force on that hand on cells of 30 and 20 mm with a patch where the cells are too large (`cover_narrow`),
+    over that on cells of 10 mm: the farthest from 1 of one aligned and ten random orientations on each.
+    """
+    means = np.array([held(f).mean() for c in MIDDLING for f in runs(c)]) / TEN_MM
+    return Finding(worst(means, 1.0), 1.0, 0.15, detail=_told(means))
+
+
+@claim
+def a_hand_on_cells_of_its_thickness_is_covered_and_pushed_steadily() -> Finding:
+    """Spread of the force's 10 ms means on that hand, in parts of their mean: the largest of the twenty-two."""
+    spread = np.array([held(f).std() / held(f).mean() for c in MIDDLING for f in runs(c)])
+    return Finding.within(float(spread.max()), 0.0, 0.15, detail=_told(spread))
+
+
+@claim
+def a_hand_on_cells_of_its_thickness_is_covered_and_starts_as_on_a_fine_grid() -> Finding:
+    """Mean force on that hand in its first 50 ms over that on cells of 10 mm, turned alike: the farthest from 1 of the
+    twenty-two.
+    """
+    starts = np.array([f[: round(0.05 / DT)].mean() / t for c in MIDDLING for f, t in zip(runs(c), TEN_MM_START)])
+    return Finding(worst(starts, 1.0), 1.0, 0.15, detail=_told(starts))
+
+
+@claim
+def a_hand_that_is_covered_is_pushed_alike_in_long_and_short_sub_steps() -> Finding:
+    """Mean force on that hand on cells of 30 and 20 mm, along the grid, in sub-steps of up to 1.5 cells over that of
+    half a cell: the farther from 1.
+    """
+    forces = [[held(hand(np.eye(3), cell=c, courant=n, patched="narrow")).mean() for n in (1.5, 0.5)] for c in MIDDLING]
+    ratios = [long / short for long, short in forces]
+    detail = "; ".join(f"{1e3 * c:.0f} mm {long:.1f}, {short:.1f} N" for c, (long, short) in zip(MIDDLING, forces))
+    return Finding(worst(ratios, 1.0), 1.0, 0.05, detail=detail)
+
+
+@claim
 def patches_keep_the_book_of_momentum() -> Finding:
     """What a patch gives the window plus what it gives its link beyond Archimedes' lift, in parts of what passed: a
     free plate dropped flat onto the water.
@@ -86,13 +123,21 @@ def patches_keep_the_book_of_momentum() -> Finding:
 
 
 @cache
-def runs() -> tuple[Array, ...]:
+def runs(cell: float = CELL) -> tuple[Array, ...]:
     """Force [N] against the motion in each 10 ms, aligned and in random orientations and places."""
-    made = [hand(np.eye(3))]
+    patched: bool | Literal["narrow"] = True if cell == CELL else "narrow"
+    made = [hand(np.eye(3), cell=cell, patched=patched)]
     for seed in range(TURNS):
         rng = np.random.default_rng(seed)
-        made.append(hand(exp_so3(2.0 * rng.normal(size=3)), place=CELL * rng.uniform(-0.5, 0.5, 3)))
+        turn = exp_so3(2.0 * rng.normal(size=3))
+        made.append(hand(turn, place=cell * rng.uniform(-0.5, 0.5, 3), cell=cell, patched=patched))
     return tuple(made)
+
+
+def _told(found: Array) -> str:
+    aligned = found[:: TURNS + 1]
+    turned = np.delete(found, np.arange(0, len(found), TURNS + 1))
+    return f"aligned {', '.join(f'{a:.3f}' for a in aligned)}, turned {turned.min():.3f} to {turned.max():.3f}"
 
 
 def held(force: Array) -> Array:
@@ -105,12 +150,13 @@ def hand(
     *,
     place: Array | None = None,
     cell: float = CELL,
-    patched: bool = True,
+    patched: bool | Literal["narrow"] = True,
     courant: float = 1.5,
     until: float = END,
     order: int = 1,
 ) -> Array:
-    """Force [N] against the motion in each 10 ms of a run."""
+    """Force [N] against the motion in each 10 ms of a run; patched: a patch of 13 mm cells, or "narrow" for one where
+    the cells are too large."""
     along, start = turn[:, 0], np.zeros(3) if place is None else place
 
     def course(time: float) -> tuple[Array, Array]:
@@ -126,7 +172,9 @@ def hand(
     bodies = RigidBodies([solid], tank.gravity)
     body = bodies.start()
     water = fill(tank, mechanism=bodies, body=body)
-    patches = cover(tank, bodies, body, [0]) if patched else None
+    patches = cover(tank, bodies, body, [0]) if patched is True else None
+    if patched == "narrow":
+        patches = cover_narrow(tank, bodies, body)
     force = []
     for _ in range(round(until / DT)):
         done = step(tank, water, DT, mechanism=bodies, body=body, patches=patches)

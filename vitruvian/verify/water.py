@@ -42,6 +42,10 @@ from vitruvian.verify._water_patches import (
     a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps,
     a_hand_in_a_patch_is_pushed_steadily,
     a_hand_in_a_patch_starts_as_on_a_fine_grid,
+    a_hand_on_cells_of_its_thickness_is_covered_and_holds_the_force_of_a_fine_grid,
+    a_hand_on_cells_of_its_thickness_is_covered_and_pushed_steadily,
+    a_hand_on_cells_of_its_thickness_is_covered_and_starts_as_on_a_fine_grid,
+    a_hand_that_is_covered_is_pushed_alike_in_long_and_short_sub_steps,
     patches_keep_the_book_of_momentum,
 )
 from vitruvian.verify._water_projection import (
@@ -101,7 +105,11 @@ __all__ = [
     "a_hand_in_a_patch_starts_as_on_a_fine_grid",
     "a_hand_is_pushed_alike_in_long_and_short_sub_steps",
     "a_hand_on_cells_of_its_thickness_holds_the_force_of_a_fine_grid",
+    "a_hand_on_cells_of_its_thickness_is_covered_and_holds_the_force_of_a_fine_grid",
+    "a_hand_on_cells_of_its_thickness_is_covered_and_pushed_steadily",
+    "a_hand_on_cells_of_its_thickness_is_covered_and_starts_as_on_a_fine_grid",
     "a_hand_on_cells_of_its_thickness_starts_as_on_a_fine_grid",
+    "a_hand_that_is_covered_is_pushed_alike_in_long_and_short_sub_steps",
     "a_low_box_let_go_tilted_comes_back_upright",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_formula",
     "a_low_box_let_go_tilted_rolls_with_its_period_by_pressure",

@@ -7,8 +7,8 @@ from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
 from vitruvian.water.forces import FORCES, buoyancy_correction, link_wrenches, pressure_forces, velocity_forces
 from vitruvian.water.model import WATER_DENSITY, Tank
-from vitruvian.water.narrow import NarrowWarning
-from vitruvian.water.patches import Patch, Patches, PatchState, cover, start_patches
+from vitruvian.water.narrow import NarrowLink, NarrowWarning, narrow_links
+from vitruvian.water.patches import Patch, Patches, PatchState, cover, cover_narrow, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
 from vitruvian.water.pseudo import depths, extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
@@ -25,6 +25,7 @@ __all__ = [
     "Boundary",
     "Links",
     "Mechanism",
+    "NarrowLink",
     "NarrowWarning",
     "Patch",
     "PatchState",
@@ -42,6 +43,7 @@ __all__ = [
     "buoyancy_correction",
     "check_inside",
     "cover",
+    "cover_narrow",
     "depths",
     "divergence",
     "drag",
@@ -51,6 +53,7 @@ __all__ = [
     "largest_substep",
     "link_wrenches",
     "move_window",
+    "narrow_links",
     "open_boundary",
     "pressure_forces",
     "project",

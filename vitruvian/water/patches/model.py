@@ -17,6 +17,7 @@ import numpy as np
 from vitruvian.errors import InputError
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.model import Tank
+from vitruvian.water.narrow import narrow_links
 from vitruvian.water.patches.cutting import Cut, connected, cut
 from vitruvian.water.solids import WetSurface
 
@@ -25,6 +26,7 @@ CELL = 0.013  # [m]: six to the breadth of a hand
 MARGIN = 0.08  # of water [m] between a link and the sides of its patch
 COURANT = 0.5  # cells that the patch may pass through the window's water in one of its sub-steps
 LEAST = 8  # cells along each side
+ACROSS = 6  # cells to the breadth of a link that is covered because the tank's are too large for it
 DETAIL = 3  # nodes to a cell's edge at which the skin is seen: it is looked at only where it moves in its patch
 
 
@@ -68,21 +70,24 @@ def cover(
     body: Any,
     links: Sequence[int],
     *,
-    cell: float = CELL,
-    margin: float = MARGIN,
+    cell: float | Sequence[float] = CELL,
+    margin: float | Sequence[float] = MARGIN,
     courant: float = COURANT,
     names: Sequence[str] = (),
 ) -> Patches:
     """Patches of cells of `cell` [m] about these links of a mechanism in the pose of `body`.
 
-    margin: of water [m] about each link; courant: cells that a patch may pass through the water in a
-    sub-step of its own.
+    margin: of water [m] about each link (cell and margin: one for all links or one for each); courant: cells that a
+    patch may pass through the water in a sub-step of its own.
     """
     for value, what in ((cell, "cell"), (margin, "margin"), (courant, "courant")):
-        if not 0.0 < value < np.inf:
+        if np.ndim(value) and len(value) != len(links):  # type: ignore[arg-type]
+            raise InputError(f"patches: {len(value)} values of {what} for {len(links)} links")  # type: ignore[arg-type]
+        if not np.all((np.asarray(value) > 0.0) & (np.asarray(value) < np.inf)):
             raise InputError(f"patches: {what} must be a positive number, not {value}")
-    if cell > tank.cell:
-        raise InputError(f"patches: cells of {cell:g} m are not finer than the tank's {tank.cell:g} m")
+    cells, margins = (np.broadcast_to(np.asarray(value, float), (len(links),)) for value in (cell, margin))
+    if np.any(cells > tank.cell):
+        raise InputError(f"patches: cells of {cells.max():g} m are not finer than the tank's {tank.cell:g} m")
     if len(set(links)) != len(links):
         raise InputError(f"patches: a link is named twice ({list(links)})")
     skins, place = mechanism.skins(body), mechanism.links(body)
@@ -98,10 +103,25 @@ def cover(
         skin = skins[where[0]]
         local = (skin.vertices - place.origins[link]) @ place.rotations[link]
         name = names[n] if n < len(names) else f"link {link}"
-        made.append(_patch(tank, name, link, where[0], skin, local, cell, margin))
+        made.append(_patch(tank, name, link, where[0], skin, local, float(cells[n]), float(margins[n])))
     gone = [np.isin(s.shape.links, links) for s in skins]
     rest = tuple(None if g.all() else cut(f"{s.shape.name} beyond patches", s.shape, ~g) for g, s in zip(gone, skins))
     return Patches(tuple(made), rest, courant)
+
+
+def cover_narrow(tank: Tank, mechanism: Mechanism, body: Any) -> Patches | None:
+    """Patches about the links that are too thin or too narrow for the tank's cells (those that `step` would warn of),
+    with ACROSS cells to the breadth of each and as much water about it as it is broad; None if there are none.
+    """
+    found = narrow_links(tank, mechanism.skins(body))
+    if not found:
+        return None
+    return cover(
+        tank, mechanism, body, [n.link for n in found],
+        cell=[min(n.breadth / ACROSS, tank.cell) for n in found],
+        margin=[n.breadth for n in found],
+        names=[n.name for n in found],
+    )  # fmt: skip
 
 
 def _patch(
