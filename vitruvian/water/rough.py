@@ -21,7 +21,7 @@ middle stands still, and the level set alone would let it swallow water without 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit, prange
@@ -38,6 +38,7 @@ Array = np.ndarray
 ROUGH = 0.9  # smoothness of phi up to which a cell beside the surface is rough
 AROUND = 2  # cells about a rough one that belong to its spot
 WIDTH = 0.5  # cells over which a sample of phi blends from water to air: those of a face are as far apart
+NEAR = 0.9  # cells from the surface beyond which all samples in a cell are of one kind: sqrt(3) / 4, WIDTH / 2 and room
 FILLED = 0.01  # cells below the surface at which the middle of a cell is put that its fluxes have filled
 STEP = 0.05  # cells by which the surface is shifted to measure its area
 LEAST = 2.0  # cells of area below which a spot is given nothing
@@ -62,8 +63,9 @@ class Spots:
     weight: Array  # w, (n,)
     spot: Array  # number of each cell's spot, (n,)
     due: Array  # part of each cell that should be water, (n,)
-    lack: Array  # that less what it holds, (n,); after `weigh`
     place: Array  # number of each cell of the tank in `cells`, -1 for none, shape of the tank
+    lack: Array = field(default_factory=lambda: np.zeros(0))  # `due` less what it holds, (n,); after `weigh`
+    area: Array = field(default_factory=lambda: np.zeros(0))  # of the surface in it [cells^2], (n,); after `weigh`
 
 
 def note(tank: Tank, state: WaterState, dt: float) -> Before:
@@ -98,21 +100,28 @@ def find_spots(tank: Tank, before: Before, state: WaterState, opened: Array | No
     cells = _grown(level, *ring) if level.any() else np.zeros((0, 3), np.int64)
     if opened is not None and len(cells):
         cells = cells[_clear(opened, cells, AROUND, *ring)]
+    at = tuple(cells.T)
+    place[at] = np.arange(len(cells))
     due = np.empty(len(cells))
     if len(cells):
         old, u, v, w = (widen(tank, f, m) for f in (before.phi, *before.flow))
         shift = np.array([m if a in tank.wrapped else 0 for a in range(3)])
-        _due(old, u, v, w, before.dt / h, h, tank.boundary("z+") == "open", cells + shift, due)
+        inward = np.empty((len(cells), 3))
+        _come_in(old, u, v, w, before.dt / h, h, cells, shift, inward)
+        _due(old, u, v, w, before.dt / h, h, tank.boundary("z+") == "open", cells, shift, place, inward, due)
         _fill(state.phi, cells, due, -FILLED * h)
-    at = tuple(cells.T)
-    place[at] = np.arange(len(cells))
-    return Spots(cells, level[at] / (AROUND + 1.0), _numbered(cells, place, *ring), due, np.zeros(len(cells)), place)
+    return Spots(cells, level[at] / (AROUND + 1.0), _numbered(cells, place, *ring), due, place)
 
 
 def weigh(tank: Tank, state: WaterState, spots: Spots) -> None:
-    """Find what each cell of the spots lacks, now that phi is a distance again."""
-    if len(spots.cells):
-        spots.lack = spots.due - _held(tank, state.phi, spots.cells, (0.0,))[0]
+    """Find what each cell of the spots lacks and its surface, now that phi is a distance again."""
+    if not len(spots.cells):
+        return
+    held = np.empty((2, len(spots.cells)))
+    wide = widen(tank, state.phi, 1)
+    _parts(wide, tank.cell, spots.cells + [1 if a in tank.wrapped else 0 for a in range(3)], held)
+    spots.lack = spots.due - held[0]
+    spots.area = (held[1] - held[0]) / STEP
 
 
 def take_off(tank: Tank, state: WaterState, spots: Spots, first: int) -> None:
@@ -129,9 +138,7 @@ def put_back(tank: Tank, state: WaterState, spots: Spots) -> None:
     """Shift the surface of each spot, markers with it, by what is missing there."""
     if not len(spots.cells):
         return
-    more, less = _held(tank, state.phi, spots.cells, (-STEP, STEP))
-    area = spots.weight * (more - less) / (2.0 * STEP)
-    area_of = np.bincount(spots.spot, area)
+    area_of = np.bincount(spots.spot, spots.weight * spots.area)
     lack_of = np.bincount(spots.spot, spots.lack)
     wide = area_of > LEAST
     height = np.clip(np.where(wide, lack_of / np.where(wide, area_of, 1.0), 0.0), -MOST, MOST)
@@ -142,14 +149,6 @@ def put_back(tank: Tank, state: WaterState, spots: Spots) -> None:
     given = height * area_of * tank.cell**3
     state.returned_net += float(given.sum())
     state.returned_volume += float(np.abs(given).sum())
-
-
-def _held(tank: Tank, phi: Array, cells: Array, shifts: tuple[float, ...]) -> Array:
-    """Part of each cell that is water with phi shifted by each of `shifts` [cells], (shifts, cells)."""
-    out = np.empty((len(shifts), len(cells)))
-    wide = widen(tank, phi, 1)
-    _parts(wide, tank.cell, cells + [1 if a in tank.wrapped else 0 for a in range(3)], np.array(shifts), out)
-    return out
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -255,9 +254,10 @@ def _through(phi, speed, courant, h, axis, i, j, k):
     a = min(max(i - (behind if axis == 0 else 0), 0), nx - 1)
     b = min(max(j - (behind if axis == 1 else 0), 0), ny - 1)
     c = min(max(k - (behind if axis == 2 else 0), 0), nz - 1)
-    if way == 0.0 or phi[a, b, c] > 2.5 * h:
+    far = (NEAR + max(abs(way) - 1.0, 0.0)) * h
+    if way == 0.0 or phi[a, b, c] > far:
         return 0.0
-    if phi[a, b, c] < -2.5 * h:
+    if phi[a, b, c] < -far:
         return way
     total = 0.0
     for s in (0.25, 0.75):
@@ -274,19 +274,30 @@ def _through(phi, speed, courant, h, axis, i, j, k):
 
 
 @njit(cache=True, parallel=True)
-def _due(phi, u, v, w, courant, h, rim, cells, out):
-    nz = phi.shape[2]
+def _come_in(phi, u, v, w, courant, h, cells, shift, out):
+    """Water that comes in by the lower faces of each cell, (n, 3). shift: cells by which the fields are widened."""
     for n in prange(len(cells)):
-        i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
-        total = cell_water(phi, h, i, j, k, 0.0)
-        for s in range(2):
-            sign = 1.0 - 2.0 * s
-            total += sign * _through(phi, u[i + s, j, k], courant, h, 0, i + s, j, k)
-            total += sign * _through(phi, v[i, j + s, k], courant, h, 1, i, j + s, k)
-            if rim and k + s == nz:  # what comes in there is air
-                total += sign * _through(phi, max(w[i, j, nz], 0.0), courant, h, 2, i, j, nz)
-            else:
-                total += sign * _through(phi, w[i, j, k + s], courant, h, 2, i, j, k + s)
+        i, j, k = cells[n, 0] + shift[0], cells[n, 1] + shift[1], cells[n, 2]
+        out[n, 0] = _through(phi, u[i, j, k], courant, h, 0, i, j, k)
+        out[n, 1] = _through(phi, v[i, j, k], courant, h, 1, i, j, k)
+        out[n, 2] = _through(phi, w[i, j, k], courant, h, 2, i, j, k)
+
+
+@njit(cache=True, parallel=True)
+def _due(phi, u, v, w, courant, h, rim, cells, shift, place, inward, out):
+    nx, ny, nz = place.shape
+    for n in prange(len(cells)):
+        a, b, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        i, j = a + shift[0], b + shift[1]
+        total = cell_water(phi, h, i, j, k, 0.0) + inward[n, 0] + inward[n, 1] + inward[n, 2]
+        # what goes out by the upper faces comes in by the lower ones of the next cells
+        m = place[a + 1, b, k] if a < nx - 1 else -1
+        total -= inward[m, 0] if m >= 0 else _through(phi, u[i + 1, j, k], courant, h, 0, i + 1, j, k)
+        m = place[a, b + 1, k] if b < ny - 1 else -1
+        total -= inward[m, 1] if m >= 0 else _through(phi, v[i, j + 1, k], courant, h, 1, i, j + 1, k)
+        m = place[a, b, k + 1] if k < nz - 1 else -1
+        speed = max(w[i, j, nz], 0.0) if rim and k == nz - 1 else w[i, j, k + 1]  # what comes in over the rim is air
+        total -= inward[m, 2] if m >= 0 else _through(phi, speed, courant, h, 2, i, j, k + 1)
         out[n] = total
 
 
@@ -308,7 +319,9 @@ def _fill(phi, cells, due, value):
 
 
 @njit(cache=True, parallel=True)
-def _parts(phi, h, cells, shifts, out):
+def _parts(phi, h, cells, out):
+    """Part of each cell that is water, as it is and with the surface shifted outwards by STEP."""
     for n in prange(cells.shape[0]):
-        for s in range(shifts.shape[0]):
-            out[s, n] = cell_water(phi, h, cells[n, 0], cells[n, 1], cells[n, 2], shifts[s] * h)
+        i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        out[0, n] = cell_water(phi, h, i, j, k, 0.0)
+        out[1, n] = cell_water(phi, h, i, j, k, -STEP * h)
