@@ -69,14 +69,14 @@ def slosh_drifts_little_before_it_is_put_right() -> Finding:
 @claim
 def dam_break_keeps_volume() -> Finding:
     """Volume of a dam break and the slosh after it over 10 s, spray included, relative error in the worst instant."""
-    kept = _dam_break()
+    kept = _dam_break(30)
     return Finding.error(kept.worst, 0.01, detail=kept.detail)
 
 
 @claim
 def dam_break_drift_before_it_is_put_right() -> Finding:
     """Volume that was put back evenly in those 10 s, relative: what its rough spots do not get back at their place."""
-    kept = _dam_break()
+    kept = _dam_break(30)
     return Finding.error(kept.put_back, 0.03, detail=kept.detail)
 
 
@@ -175,7 +175,7 @@ def _slosh() -> _Kept:
 
 
 @cache
-def _dam_break(rate: int = 30) -> _Kept:
+def _dam_break(rate: int) -> _Kept:
     """Ten cells across the column; it folds and splashes within layers of three cells."""
     n, a = 10, 0.3
     tank = Tank((6 * n, 6, 4 * n), a / n)
