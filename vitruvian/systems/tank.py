@@ -157,7 +157,8 @@ def _share(volume: float, now: Now) -> float:
 
 
 def _put_right(now: Now) -> float:
-    return _share(now.state.water.shifted_volume, now)
+    water = now.state.water
+    return _share(water.shifted_volume + water.returned_volume, now)
 
 
 MEASURES = (
@@ -168,6 +169,10 @@ MEASURES = (
     Measure(
         Signal("shifted", "", "volume that the uniform shift has put back so far, relative"),
         lambda now: _share(now.state.water.shifted_net, now),
+    ),
+    Measure(
+        Signal("returned", "", "volume that rough spots of the surface got back at their place so far, relative"),
+        lambda now: _share(now.state.water.returned_net, now),
     ),
     Measure(
         Signal("put_right", "", "sizes of all corrections of the volume so far, whatever their sign, relative"),

@@ -37,7 +37,7 @@ def extend_distance(phi: Array, h: float, box: Array) -> None:
 
 
 @njit(cache=True, inline="always")
-def _beside(phi, i, j, k):
+def beside(phi, i, j, k):
     """Whether a neighbour lies on the other side of the surface."""
     nx, ny, nz = phi.shape
     s = phi[i, j, k] < 0.0
@@ -52,7 +52,7 @@ def _beside(phi, i, j, k):
 
 
 @njit(cache=True)
-def _smoothness(phi, i, j, k):
+def smoothness(phi, i, j, k):
     """Size of the central slope over that of the steepest one-sided ones: 1 where phi is smooth, 0 amid a thin
     sheet.
     """
@@ -100,14 +100,14 @@ def _nearest_points(phi, h, closest, normal, layer):
         i = np.int64(ii)
         for j in range(ny):
             for k in range(nz):
-                if abs(phi[i, j, k]) > 3.0 * h or not _beside(phi, i, j, k):
+                if abs(phi[i, j, k]) > 3.0 * h or not beside(phi, i, j, k):
                     continue
                 layer[i, j, k] = 1
                 x0, y0, z0 = float(i), float(j), float(k)
                 x, y, z = x0, y0, z0
                 good = False
                 # within a sheet thinner than two cells the slope changes sign and a cubic would thicken it
-                for _ in range(8 if _smoothness(phi, i, j, k) > 0.7 else 0):
+                for _ in range(8 if smoothness(phi, i, j, k) > 0.7 else 0):
                     value, gx, gy, gz = cubic_slope(phi, x, y, z)
                     g2 = gx * gx + gy * gy + gz * gz
                     if g2 < 0.04 * h * h:

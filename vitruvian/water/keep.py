@@ -1,11 +1,10 @@
-"""Keeping the water's volume: what transport lost or made is put right evenly, and an account is kept of it.
+"""Keeping the water's volume: what rough spots do not get back (`rough`) is put right evenly, with an account of it.
 
 In a closed tank the volume is known: that of the start, less what flies. What is missing or too much shifts the whole
 level set, in every sub-step. A drop of spray that comes back raises the surface around it by its own volume.
 
-Losses where a sheet grows thinner than a cell and gains where air is folded in mostly cancel within a second. To put
-them right where markers saw them instead feeds fast and high water with more of it: a dam break then took in 27 % of
-its volume and 45 % of its energy, and lost both again.
+To put losses and gains right where markers saw them instead feeds fast and high water with more of it: a dam break
+then took in 27 % of its volume and 45 % of its energy, and lost both again.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Tank:
     # Marker particles a cell near the surface; 0 for none, 16 for thin sheets and spray. None unless told: in a
     # splash those of the air carve away more water than those of the water give back, and more must be put right.
     particles: int = 0
-    keep_volume: bool = True  # correct the level set by a uniform shift for the volume that it lost (closed tanks)
+    keep_volume: bool = True  # give back what transport lost, to rough spots and then evenly (closed tanks)
     tolerance: float = 1e-6  # of the pressure solve, relative to the divergence before it
     body_detail: int = 2  # nodes to a cell's edge at which bodies are seen: limbs thinner than two cells ask for more
     order: int = 1  # of accuracy in time: 1, or 2 (`inertia`)

@@ -36,6 +36,8 @@ class WaterState:
     volume: float = 0.0  # water that the tank holds, spray included [m^3]
     shifted_volume: float = 0.0  # sum of |volume| that the uniform shift has put back so far [m^3]
     shifted_net: float = 0.0  # the same with its sign: water added minus water taken [m^3]
+    returned_volume: float = 0.0  # sum of |volume| that rough spots of the surface got back at their place so far [m^3]
+    returned_net: float = 0.0  # the same with its sign [m^3]
     exchanged_volume: float = 0.0  # water that came in minus water that left through open sides [m^3]
     time: float = 0.0  # [s]
     substeps: int = 0

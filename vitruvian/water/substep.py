@@ -26,6 +26,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.rough import Before, find_spots, note, over_the_rim, put_back, take_off, weigh
 from vitruvian.water.solids import rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState
@@ -58,7 +59,10 @@ def substep(
     patches: Patches | None = None,
 ) -> None:  # fmt: skip
     ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
+    before_surface = None
     if tank.free_surface:
+        before_surface = note(tank, state, dt)
+        _exchange(state, -over_the_rim(tank, before_surface))
         old_phi = state.phi
         advect_surface(tank, state, dt)
         pls.move_particles(tank, state, dt, None)
@@ -70,7 +74,7 @@ def substep(
         advect_velocity(tank, state, dt)
     let_in(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches, before_surface)
     before = None
     if tank.order == 2:
         before = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
@@ -92,8 +96,9 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
 
 
 def _bodies_and_surface(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None
-) -> Boundary:
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None,
+    before_surface: Before | None,
+) -> Boundary:  # fmt: skip
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
         before, twists = mechanism.skins(body), mechanism.links(body).twists
@@ -117,16 +122,26 @@ def _bodies_and_surface(
     else:
         boundary = open_boundary(tank)
         take_back(tank, state, boundary, dt)
-    if not tank.free_surface:
+    if before_surface is None:
         return boundary
     if tank.particles:
         pls.correct_surface(tank, state)
+    spots = None
+    if tank.keep_volume and tank.closed:
+        spots = find_spots(tank, before_surface, state, None if mechanism is None else boundary.volume)
     state.phi = make_distance(tank, state.phi)
+    if spots is not None:
+        weigh(tank, state, spots)
+    drops = len(state.spray)
     if tank.particles:
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
+        if spots is not None:
+            take_off(tank, state, spots, drops)
         spray.rejoin(tank, state, boundary.psi)
         pls.adjust_radii(tank, state)
+    if spots is not None:
+        put_back(tank, state, spots)
     extend_under_bodies(tank, state, boundary)
     if tank.keep_volume and tank.closed:
         shift_surface(tank, state, boundary.volume)
@@ -177,19 +192,20 @@ def _dynamics(
 
 
 def _account(tank: Tank, state: WaterState, boundary: Boundary, dt: float) -> None:
-    """Water that passes the open sides joins or leaves the tank's volume; over the rim it only leaves."""
+    """Water that passes the open sides joins or leaves the tank's volume; over the rim it left with the surface."""
     if not tank.free_surface:
         return
     gained = 0.0
     opened = (boundary.open_x, boundary.open_y, boundary.open_z)
-    for side in np.flatnonzero(np.isin(tank.open_sides(), (1, 2))):
+    for side in np.flatnonzero(np.isin(tank.open_sides()[:5], (1, 2))):
         axis, far = divmod(int(side), 2)
         speed = np.take((state.u, state.v, state.w)[axis], -1 if far else 0, axis)
-        # over the rim the surface is not known, and cells pass by their centres; elsewhere the face's wet part does
-        over = axis == 2 and far
-        wet = state.phi[:, :, -1] < 0.0 if over else side_water(tank, state.phi, int(side))
-        area = np.take(opened[axis], -1 if far else 0, axis) * wet
-        inward = speed * area * (-1.0 if far else 1.0)
-        gained += float(np.minimum(inward, 0.0).sum() if over else inward.sum())
-    state.exchanged_volume += gained * dt * tank.cell**2
-    state.volume += gained * dt * tank.cell**2
+        area = np.take(opened[axis], -1 if far else 0, axis) * side_water(tank, state.phi, int(side))
+        gained += float((speed * area).sum()) * (-1.0 if far else 1.0)
+    _exchange(state, gained * dt * tank.cell**2)
+
+
+def _exchange(state: WaterState, gained: float) -> None:
+    """Water [m^3] that comes in from outside, or leaves if it is negative."""
+    state.exchanged_volume += gained
+    state.volume += gained
