@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,29 @@ def test_resuming_under_other_conditions_is_refused(tmp_path):
     other.seed = 8
     with pytest.raises(InputError, match="recorded with seed 7, not 8"):
         run_world(other, path, seconds=1.0, resume=True, **given)
+
+
+@pytest.mark.parametrize(
+    ("part", "then", "now", "message"),
+    [
+        ("signals", 1, 2, "signals: energy/mass is not in it"),
+        ("signals", 2, 1, "signals: energy/mass is no longer recorded"),
+        ("points", 0, 1, "points: spray is not in it"),
+    ],
+)
+def test_resuming_what_another_version_recorded_is_refused_by_name(tmp_path, part, then, now, message):
+    def world(count):
+        made = make_world()
+        stage = made.simulation.stage()
+        fewer = replace(stage, **{part: getattr(stage, part)[:count]})
+        made.simulation.stage = lambda: fewer
+        return made
+
+    path = tmp_path / "r.zarr"
+    run_world(world(then), path, seconds=0.2)
+    with pytest.raises(InputError, match=f"{message}.*another version"):
+        run_world(world(now), path, seconds=0.4, resume=True)
+    assert run_world(world(then), path, seconds=0.4, resume=True).frames == 21
 
 
 def test_an_existing_path_is_never_overwritten(tmp_path):
