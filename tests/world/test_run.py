@@ -193,8 +193,8 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
             run_world(make_world(), tmp_path / "r.zarr", seconds=1.0)
 
 
-@pytest.mark.parametrize("refused", [0, 10])
-def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, monkeypatch, refused):
+def fill_disk(monkeypatch, after):
+    """From now on the disk is full after so many writes."""
     import vitruvian.world.series as series
 
     real, count = series.write_whole, 0
@@ -202,12 +202,17 @@ def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, mon
     def write(path, data, **options):
         nonlocal count
         count += 1
-        if count > refused:
+        if count > after:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(path, data, **options)
 
     monkeypatch.setattr(series, "write_whole", write)
     monkeypatch.setattr("vitruvian.world.checkpoint.write_whole", write)
+
+
+@pytest.mark.parametrize("refused", [0, 10])
+def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, monkeypatch, refused):
+    fill_disk(monkeypatch, refused)
     with pytest.raises(RunFailed, match="the disk is full; nothing was saved"):
         run_world(make_world(), tmp_path / "r.zarr", seconds=SECONDS)
 
@@ -215,21 +220,9 @@ def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, mon
 @pytest.mark.parametrize("refused", range(30, 90, 7))
 def test_a_disk_that_fills_up_ends_the_run_and_leaves_the_recording_whole(tmp_path, monkeypatch, refused):
     """Whichever write is the first to be refused."""
-    import vitruvian.world.series as series
-
-    real, count = series.write_whole, 0
-
-    def write(path, data, **options):
-        nonlocal count
-        count += 1
-        if count > refused:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(path, data, **options)
-
     path = tmp_path / "r.zarr"
     with monkeypatch.context() as patch:
-        patch.setattr(series, "write_whole", write)
-        patch.setattr("vitruvian.world.checkpoint.write_whole", write)
+        fill_disk(patch, refused)
         with pytest.raises((RunFailed, InputError), match=r"disk is full|No space left") as caught:
             run_world(make_world(), path, seconds=SECONDS, save_every=5)
     assert "\n" not in str(caught.value)
