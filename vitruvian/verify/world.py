@@ -21,6 +21,8 @@ from vitruvian.verify.book import Finding, claim
 from vitruvian.world import Frame, Recording, Scene, Signal, Stage, World, run_world, scene_parameters
 
 SECONDS = 20.0
+# Water of fewer cells, a skin of fewer triangles, a shorter laugh: the same code moves the same state on, in less time.
+LIGHT = {"cell": 0.09, "triangles": 4000, "calls": 3}
 
 
 @claim
@@ -70,8 +72,8 @@ def a_step_too_large_is_taken_in_pieces() -> Finding:
 
 def _differs(scene: Scene) -> str | None:
     """None if a scene that is built anew goes on, from a copy of the recording as it was on disk in the middle of the
-    run, to the same bits; else how it differs. Building takes longer than the frames, so it is done twice only."""
-    parameters = scene_parameters(scene, "draft", {})
+    run, to the same bits; else how it differs."""
+    parameters = scene_parameters(scene, "draft", {k: v for k, v in LIGHT.items() if k in scene.parameters})
     with tempfile.TemporaryDirectory() as folder:
         whole, broken = Path(folder) / "whole.zarr", Path(folder) / "broken.zarr"
         world = scene.build(parameters)
