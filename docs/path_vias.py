@@ -10,7 +10,7 @@ from path_decisions import AS_THEY_ARE, MORE_POSES, POSES
 from path_files import Path_, Point, write
 
 from vitruvian.anatomy import human
-from vitruvian.anatomy.surfaces.clearance import CELL, Clearance, _read
+from vitruvian.anatomy.surfaces.clearance import Clearance
 from vitruvian.anatomy.tables import load_tables
 from vitruvian.control import pose
 from vitruvian.muscle import moment_arms
@@ -97,8 +97,7 @@ def _deepest(path: Path_, k: int, clearance: Clearance, frames):
     if not ok.any():
         return
     for name, T in frames.items():
-        distance, corner = clearance.fields[name]
-        depth = np.where(ok, -_read(distance, corner, CELL, (x - T[:3, 3]) @ T[:3, :3]), -1.0)
+        depth = np.where(ok, -clearance.fields[name]((x - T[:3, 3]) @ T[:3, :3]), -1.0)
         i = int(np.argmax(depth))
         if depth[i] > 0:
             yield float(depth[i]), name, x[i]
@@ -106,14 +105,14 @@ def _deepest(path: Path_, k: int, clearance: Clearance, frames):
 
 def pushed(clearance: Clearance, bone: str, at: np.ndarray, more: float):
     """The point [m, bone's frame] pushed out of the bone along the distance's slope to `more` mm outside, or None."""
-    distance, corner = clearance.fields[bone]
+    distance = clearance.fields[bone]
     at, here, eps = at.copy(), -1.0, 0.0015
     steps = eps * np.vstack([np.eye(3), -np.eye(3)])
     for _ in range(12):
-        here = float(_read(distance, corner, CELL, at[None])[0])
+        here = float(distance(at[None])[0])
         if here > 1e-3 * more - 2e-4:
             return at
-        d = _read(distance, corner, CELL, at + steps)
+        d = distance(at + steps)
         slope = (d[:3] - d[3:]) / (2 * eps)
         size = np.linalg.norm(slope)
         if size < 0.05:

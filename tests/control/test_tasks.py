@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vitruvian.anatomy import human
 from vitruvian.control.rhythm import StrokeMotion, load_stroke
 from vitruvian.control.tasks import (
     Align,
@@ -287,30 +286,6 @@ def test_the_pitch_that_is_asked_for_brings_him_level_and_straight(seed):
     turned[:3, :3] = exp_so3(0.01 * pitch * turn.across) @ chest[:3, :3]
     assert abs(turn_needed(turned, False).pitch) < abs(turn.pitch) - 1e-3 * abs(pitch) < abs(turn.pitch)
     assert straight * (turn.across @ np.cross(chest[:3, 2], pelvis[:3, 2])) < 0.0
-
-
-def test_near_half_a_turn_he_keeps_to_the_side_once_chosen():
-    class Lying:
-        skeleton = human().skeleton
-        poses = np.tile(np.eye(4), (skeleton.n_bones, 1, 1))
-
-        def turning(self, bone):
-            return np.zeros((3, 1))
-
-        def turned_soon(self, axis, rate, moment):
-            return np.zeros(1), np.array([rate])
-
-    now, task = Lying(), Orient(False)
-    memory, rates = memories([task])[task.name], []
-    lying = exp_so3(np.array([np.pi / 2.0, 0.0, 0.0]))
-    for roll in (170.0, -170.0, -100.0):
-        now.poses[now.skeleton.index("T6"), :3, :3] = lying @ exp_so3(np.array([0.0, 0.0, np.radians(roll)]))
-        asked = Asked()
-        task.add(now, asked, memory)
-        rates.append(asked[0][1])
-    assert abs(rates[0]) > 1.0
-    assert rates[0] * rates[1] > 0.0
-    assert rates[0] * rates[2] < 0.0
 
 
 def test_his_pose_is_changed_for_the_lift_that_turns_him():

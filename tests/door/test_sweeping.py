@@ -45,7 +45,7 @@ def test_the_table_has_parameters_seed_checks_and_metrics(whole):
     row = whole.rows[0]
     assert (row["length"], row["amplitude"], row["gravity"], row["seed"]) == (0.5, 20.0, 9.81, 0)
     assert row["exact_period_s"] == pendulum.exact_period(0.5, 9.81, np.deg2rad(20.0))
-    assert row["check: energy stays, friction's share booked"] is True
+    assert row["check: energy stays, friction counted"] is True
     assert (row["passed"], row["error"]) == (True, "")
     assert whole.columns[-1] == CLOCK
     assert whole.column("seed").tolist() == [0, 1] * 12

@@ -44,6 +44,19 @@ def test_a_plate_with_no_foot_on_it_is_named(lab, body, squat):
         plate_forces(body, squat, [first, shifted], 0.0)
 
 
+def test_a_plate_under_both_feet_is_named_as_such(lab, body, squat):
+    """One plate carries the whole body: its centre of pressure is in the middle between the feet."""
+    first, second = plates_of(lab, body, squat)
+    both = ForcePlate("1", first.time, first.force + second.force, first.moment + second.moment)
+    with pytest.raises(
+        InputError, match=r"force plate 1 carries \d+ N at \(.*\) m at 0 s between the feet: both stand"
+    ):
+        plate_forces(body, squat, [both], 0.0)
+    aside = ForcePlate("1", first.time, both.force, both.moment + np.cross((0.0, 0.6, 0.0), both.force))
+    with pytest.raises(InputError, match="with no foot on it: the nearest foot is"):
+        plate_forces(body, squat, [aside], 0.0)
+
+
 def test_a_plate_on_which_nobody_stands_is_listed(lab, body, squat):
     first, second = plates_of(lab, body, squat)
     idle = ForcePlate("3", second.time, 0.0 * second.force, 0.0 * second.moment)

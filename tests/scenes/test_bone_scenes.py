@@ -64,7 +64,7 @@ def test_beads_notice_wrong_accelerations(tmp_path, monkeypatch):
     true = bones.forward_dynamics
     monkeypatch.setattr(bones, "forward_dynamics", lambda *given: 1.01 * true(*given))
     scene, parameters, recording = run("beads", tmp_path, 1.0, {})
-    assert not scene.check(recording, parameters).checks["energy within 0.1 %, work booked"]
+    assert not scene.check(recording, parameters).checks["energy within 0.1 %, work counted"]
 
 
 def test_friction_takes_energy_and_all_of_it_is_booked(tmp_path):

@@ -96,6 +96,17 @@ def test_a_paddled_raft_has_the_froude_efficiency_of_its_slip():
     assert m["energy_per_metre_j"] == pytest.approx(drive / v, rel=2e-3)
 
 
+def test_a_recording_without_work_by_part_is_judged_and_its_table_says_what_is_not_there():
+    made = recording(4.0 / 0.7, lambda t: np.full_like(t, 0.7))
+    whole = checked("crawl", made)
+    made.signals.pop("work_by_part")
+    earlier = checked("crawl", made)
+    assert earlier.metrics == pytest.approx(whole.metrics, nan_ok=True)
+    assert earlier.checks == whole.checks
+    assert [row[:2] for row in earlier.table] == [row[:2] for row in whole.table]
+    assert {row[2] for row in earlier.table[1:]} == {"not recorded"}
+
+
 STROKES = ("crawl", "butterfly", "backstroke", "breaststroke")
 COMMANDS = ("swim-faster", "swim-follow", "swim-switch", "swim-turn", "perturb", "swim-compare")
 

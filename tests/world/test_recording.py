@@ -290,6 +290,20 @@ def test_a_component_is_found_by_its_name(recorded):
         recording["angle.uper"]
 
 
+def test_an_array_that_was_deleted_is_named(copy):
+    shutil.rmtree(copy / "signals" / "angle")
+    with pytest.raises(InputError, match=r"copy.zarr is damaged: signals/angle: it is missing$"):
+        Recording.open(copy)
+
+
+def test_a_signal_that_an_earlier_version_did_not_record_is_told_with_its_recording(recorded):
+    recording = Recording.open(recorded)
+    for ask in (recording.__getitem__, recording.signals.__getitem__, recording.signal):
+        with pytest.raises(InputError, match=rf"^{recorded}: unknown signal 'work_by_part'; .*run the scene again"):
+            ask("work_by_part")
+    assert recording.signals.get("work_by_part") is None
+
+
 def test_frames_are_counted_from_the_end_too(recorded):
     recording = Recording.open(recorded)
     assert np.array_equal(recording.frame(-1).poses, recording.poses[-1])

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +152,29 @@ def test_resuming_under_other_conditions_is_refused(tmp_path):
         run_world(other, path, seconds=1.0, resume=True, **given)
 
 
+@pytest.mark.parametrize(
+    ("part", "then", "now", "message"),
+    [
+        ("signals", 1, 2, "signals: energy/mass is not in it"),
+        ("signals", 2, 1, "signals: energy/mass is no longer recorded"),
+        ("points", 0, 1, "points: spray is not in it"),
+    ],
+)
+def test_resuming_what_another_version_recorded_is_refused_by_name(tmp_path, part, then, now, message):
+    def world(count):
+        made = make_world()
+        stage = made.simulation.stage()
+        fewer = replace(stage, **{part: getattr(stage, part)[:count]})
+        made.simulation.stage = lambda: fewer
+        return made
+
+    path = tmp_path / "r.zarr"
+    run_world(world(then), path, seconds=0.2)
+    with pytest.raises(InputError, match=f"{message}.*another version"):
+        run_world(world(now), path, seconds=0.4, resume=True)
+    assert run_world(world(then), path, seconds=0.4, resume=True).frames == 21
+
+
 def test_an_existing_path_is_never_overwritten(tmp_path):
     (tmp_path / "precious").write_text("x")
     for path in (tmp_path, tmp_path / "precious"):
@@ -169,8 +193,8 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
             run_world(make_world(), tmp_path / "r.zarr", seconds=1.0)
 
 
-@pytest.mark.parametrize("refused", [0, 10])
-def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, monkeypatch, refused):
+def fill_disk(monkeypatch, after):
+    """From now on the disk is full after so many writes."""
     import vitruvian.world.series as series
 
     real, count = series.write_whole, 0
@@ -178,12 +202,17 @@ def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, mon
     def write(path, data, **options):
         nonlocal count
         count += 1
-        if count > refused:
+        if count > after:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(path, data, **options)
 
     monkeypatch.setattr(series, "write_whole", write)
     monkeypatch.setattr("vitruvian.world.checkpoint.write_whole", write)
+
+
+@pytest.mark.parametrize("refused", [0, 10])
+def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, monkeypatch, refused):
+    fill_disk(monkeypatch, refused)
     with pytest.raises(RunFailed, match="the disk is full; nothing was saved"):
         run_world(make_world(), tmp_path / "r.zarr", seconds=SECONDS)
 
@@ -191,21 +220,9 @@ def test_a_disk_that_is_full_from_the_start_promises_no_resumption(tmp_path, mon
 @pytest.mark.parametrize("refused", range(30, 90, 7))
 def test_a_disk_that_fills_up_ends_the_run_and_leaves_the_recording_whole(tmp_path, monkeypatch, refused):
     """Whichever write is the first to be refused."""
-    import vitruvian.world.series as series
-
-    real, count = series.write_whole, 0
-
-    def write(path, data, **options):
-        nonlocal count
-        count += 1
-        if count > refused:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(path, data, **options)
-
     path = tmp_path / "r.zarr"
     with monkeypatch.context() as patch:
-        patch.setattr(series, "write_whole", write)
-        patch.setattr("vitruvian.world.checkpoint.write_whole", write)
+        fill_disk(patch, refused)
         with pytest.raises((RunFailed, InputError), match=r"disk is full|No space left") as caught:
             run_world(make_world(), path, seconds=SECONDS, save_every=5)
     assert "\n" not in str(caught.value)

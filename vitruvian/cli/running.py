@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vitruvian.cli.advice import explained
 from vitruvian.cli.output import complain, number, print_json, print_table, progress_bar, remark
 
 if TYPE_CHECKING:
@@ -60,7 +62,8 @@ def run(
     from vitruvian.world.parameters import split_settings
 
     given: dict[str, Any] = dict(split_settings(settings or []))
-    scene_parameters(scenes.find(scene), quality or "draft", given)  # a word that is wrong is told before anything else
+    chosen, grade = scenes.find(scene), quality or "draft"
+    scene_parameters(chosen, grade, given)  # a word that is wrong is told before anything else
     path = place_of(scene, out, resume)
     pages: list[Any] = []
 
@@ -82,7 +85,10 @@ def run(
         return pages[0]
 
     try:
-        with progress_bar(f"running {scene}", "s", slow_start=True) as progress:
+        with (
+            explained(chosen, grade, given),
+            progress_bar(f"running {scene}", "s", slow_start=True) as progress,
+        ):
             result = run_scene(
                 scene,
                 seconds=seconds,
@@ -144,12 +150,15 @@ def _tell(run: Run, json: bool) -> None:
     if run.table:
         print()
         print_table("", run.table[0], [list(row) for row in run.table[1:]], right=run.table[0][1:])
-    rows = [[name, number(value)] for name, value in run.metrics.items()]
+    rows = [[name, number(value) if isfinite(value) else "-"] for name, value in run.metrics.items()]
     if rows:
         print()
         print_table("", ("metric", "value"), rows, right=("value",))
-    speed = run.seconds / max(run.wall_seconds, 1e-9) if run.resumed_at is None else None
-    print(f"\n{run.seconds:.6g} s in {run.wall_seconds:.3g} s" + (f" ({speed:.3g} × real time)" if speed else ""))
+    if any(value == "-" for _, value in rows):
+        print("-: not measured; the run was too short for it, or it did not happen")
+    ratio = run.wall_seconds / max(run.seconds, 1e-9)
+    pace = f", {ratio:.3g} s for each second" if run.resumed_at is None else ""
+    print(f"\n{run.seconds:.6g} s ({run.frames} frames) simulated in {run.wall_seconds:.3g} s{pace}")
     if run.retried:
         print(f"{run.retried} steps had to be taken in smaller pieces")
     name = quote(str(run.recording))

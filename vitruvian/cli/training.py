@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
@@ -77,12 +78,7 @@ def train(
     path = place(which) if out is None else out
     networks.save(path)
     figures = {"samples": len(solved.x), "seconds_solving": took, "seconds_fitting": fitted} | asdict(found)
-    if json:
-        print_json({"networks": str(path)} | figures)
-        return
-    for key, value in figures.items():
-        print(f"{key:16} {value:.4g} {UNITS.get(key, '')}".rstrip())
-    print(f"networks         {path}")
+    _tell("networks", path, figures, json)
 
 
 def _limbs(motions: list[str], out: Path | None, json: bool) -> None:
@@ -109,12 +105,7 @@ def _limbs(motions: list[str], out: Path | None, json: bool) -> None:
     path = place() if out is None else out
     save(models, path)
     figures["seconds"] = perf_counter() - begin
-    if json:
-        print_json({"models": str(path)} | figures)
-        return
-    for key, value in figures.items():
-        print(f"{key:24} {value:.4g} {'deg' if key.endswith('_deg') else UNITS.get(key, '')}".rstrip())
-    print(f"models                   {path}")
+    _tell("models", path, figures, json)
 
 
 def _face(out: Path | None, json: bool) -> None:
@@ -126,9 +117,15 @@ def _face(out: Path | None, json: bool) -> None:
     path = SHIPPED if out is None else out
     modes.save(path)
     figures = {"modes": modes.count, "seconds": perf_counter() - begin, "bytes": path.stat().st_size}
+    _tell("face", path, figures, json)
+
+
+def _tell(what: str, path: Path, figures: Mapping[str, float], json: bool) -> None:
+    """How good what was made is, and in which file it is."""
     if json:
-        print_json({"face": str(path)} | figures)
+        print_json({what: str(path), **figures})
         return
+    wide = max(map(len, (what, *figures))) + 1
     for key, value in figures.items():
-        print(f"{key:16} {value:.4g} {UNITS.get(key, '')}".rstrip())
-    print(f"face             {path}")
+        print(f"{key:{wide}} {value:.4g} {'deg' if key.endswith('_deg') else UNITS.get(key, '')}".rstrip())
+    print(f"{what:{wide}} {path}")

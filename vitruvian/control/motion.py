@@ -30,8 +30,8 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from vitruvian.anatomy import Body
 from vitruvian.control.poses import pose
 from vitruvian.control.relax import CAGE, PASSIVE, Relaxer
-from vitruvian.control.toml_file import read_toml
-from vitruvian.errors import InputError, unknown_name
+from vitruvian.control.toml_file import own_text, read_toml
+from vitruvian.errors import InputError
 from vitruvian.skeleton import difference, integrate
 
 Array = np.ndarray
@@ -180,8 +180,5 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str]:
     path = Path(source)
     if path.suffix == ".toml":
         return read_toml(path, "motion"), path.name
-    folder = files("vitruvian.control") / "motions"
-    known = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
-    if str(source) not in known:
-        raise unknown_name("motion", str(source), known)
-    return tomllib.loads(known[str(source)].read_text(encoding="utf-8")), f"motion '{source}'"
+    text = own_text(str(source), "motion", files("vitruvian.control") / "motions")
+    return tomllib.loads(text), f"motion '{source}'"

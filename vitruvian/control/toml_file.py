@@ -1,16 +1,18 @@
 """Reading a TOML file that somebody else wrote: whatever is wrong with it is one `InputError` that names the file.
 
 `read_toml` does it all; `read_text`, `parse_toml` and `line_of` are for readers whose errors also name the line.
+`own_names` and `own_text` are for the files that come with the package.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from vitruvian.errors import InputError
+from vitruvian.errors import InputError, unknown_name
 from vitruvian.given_file import read_bytes
 
 MOST_BYTES = 2_000_000
@@ -45,6 +47,18 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
     if _depth(table) > DEEPEST:
         raise InputError(f"{what}: it is nested more than {DEEPEST} levels deep")
     return table
+
+
+def own_names(folder: Traversable) -> tuple[str, ...]:
+    """Of the TOML files in a folder of the package, without their ending."""
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def own_text(name: str, kind: str, folder: Traversable) -> str:
+    """The text of a TOML file in a folder of the package, by name."""
+    if name not in own_names(folder):
+        raise unknown_name(kind, name, own_names(folder))
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def line_of(text: str, key: str, table: str = "", number: int = 1) -> int:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from vitruvian import __version__, scenes
 from vitruvian.errors import InputError, RunFailed
 from vitruvian.world import Recording, Report, RunResult, Scene, Watcher, World, run_world, scene_parameters
+from vitruvian.world.recording import NoSignal
 from vitruvian.world.run import refuse_existing, refuse_other
 
 if TYPE_CHECKING:
@@ -187,6 +188,8 @@ def _conditions(
 def _checked(scene: Scene, path: Path, parameters: Mapping[str, Any]) -> Report:
     try:
         return scene.check(Recording.open(path), parameters)
+    except NoSignal as error:  # the scene asks for what it has not recorded
+        raise RunFailed(f"the checks of {scene.name} could not be made: {error}") from error
     except InputError:
         raise  # the recording is damaged, which is no fault of the checks
     except Exception as error:

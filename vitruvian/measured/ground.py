@@ -1,8 +1,8 @@
 """What the ground does to the feet: from force plates, or estimated from the motion alone.
 
 Plates: each plate's force goes to the foot that stands on its centre of pressure, frame by frame; a plate that pushes
-where no foot is, is an error that names it. A foot that stands on none, while Newton's laws miss something, is named by
-`feet_without_plates`.
+where no foot is, or between two feet that share it, is an error that says so. A foot that stands on none, while
+Newton's laws miss something, is named by `feet_without_plates`.
 
 Without plates the wrench w on the whole body that Newton's laws ask for (inverse dynamics without ground) is shared
 among points of the soles that are low and slow,
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.spatial import ConvexHull
 
 from vitruvian.anatomy import Body
 from vitruvian.errors import InputError
@@ -212,21 +213,29 @@ def _standing_foot(name: str, t: Array, on: Array, centre: Array, push: Array, p
         best = int(np.argmin(far))
         if far[best] > MARGIN and push[f] > 3.0 * PRESSED:
             where = ", ".join(f"{c:.2f}" for c in centre[f, :2])
-            near = (
-                "no foot is near the ground"
-                if not np.isfinite(far[best])
-                else f"the nearest foot is {far[best]:.2f} m away"
-            )
-            raise InputError(
-                f"force plate {name} carries {push[f]:.0f} N at ({where}) m at {t[f]:.3g} s with no foot on it: {near}"
-                ". Leave the plate out (--without-plate), or check the axes of the file"
-            )
+            told = f"force plate {name} carries {push[f]:.0f} N at ({where}) m at {t[f]:.3g} s"
+            raise InputError(f"{told} {_why_no_foot(centre[f, :2], places[f], far)}")
         whose[f] = best
     known = np.flatnonzero(whose >= 0)
     if len(known):  # the filter spreads a step beyond its frames; that belongs to the same foot
         nearest = known[np.argmin(np.abs(np.arange(len(t))[:, None] - known[None]), axis=1)]
         whose = whose[nearest]
     return whose
+
+
+def _why_no_foot(centre: Array, places: Array, far: Array) -> str:
+    """Why a plate's centre of pressure (2,) is under neither foot, and what to do; far: from each foot [m], infinite
+    for one in the air."""
+    if np.isfinite(far).all():
+        hull = ConvexHull(places[:, :, :2].reshape(-1, 2)).equations
+        if (hull[:, :2] @ centre + hull[:, 2]).max() < MARGIN:
+            return (
+                "between the feet: both stand on it, and what each of them carries is not measured. Leave the plate "
+                "out (--without-plate); without any plates contact is estimated from the motion"
+            )
+    least = float(far.min())
+    near = f"the nearest foot is {least:.2f} m away" if np.isfinite(least) else "no foot is near the ground"
+    return f"with no foot on it: {near}. Leave the plate out (--without-plate), or check the axes of the file"
 
 
 def _outside(point: Array, corners: Array) -> float:

@@ -262,13 +262,15 @@ def swim_report(recording: Recording, parameters: Settings, *, stroke: str = "cr
         report.metrics["mouth_height_m"] = _least_breath(time, signals["mouth_height"], ends)
         report.metrics["depth_m"] = float(-signals["height"][settled].mean())
         seconds = float(time[settled][-1] - time[settled][0])
-        work, work_by_part = signals["work"][settled], signals["work_by_part"][settled]
+        work = signals["work"][settled]
         power = (work[-1] - work[0]) / seconds  # [W] of the drive, of the water on him, ...
         report.metrics["power_w"] = float(power[0])
         report.metrics["power_into_water_w"] = float(-power[1])
         report.metrics["energy_per_metre_j"] = float(power[0] / mean)
-        report.metrics["froude"] = froude(signals["thrust_by_part"][settled], mean, float(-power[1]))
-        report.table = _by_part(signals["thrust_by_part"][settled], (work_by_part[0] - work_by_part[-1]) / seconds)
+        thrust = signals["thrust_by_part"][settled]
+        report.metrics["froude"] = froude(thrust, mean, float(-power[1]))
+        part = signals["work_by_part"][settled] if "work_by_part" in signals else None  # absent from earlier recordings
+        report.table = _by_part(thrust, None if part is None else (part[0] - part[-1]) / seconds)
         report.metrics["propulsion_n"] = float(signals["propulsion"][settled].mean())
         report.metrics["drag_n"] = float(signals["drag"][settled].mean())
         if straight:
@@ -292,11 +294,12 @@ def froude(thrust: Array, speed: float, power: float) -> float:
     return drag * speed / power if power > 0.0 else float("nan")
 
 
-def _by_part(thrust: Array, power: Array) -> tuple[tuple[str, ...], ...]:
+def _by_part(thrust: Array, power: Array | None) -> tuple[tuple[str, ...], ...]:
     """Where the power goes. thrust: flow force ahead on each part [N], shape (frames, parts); power: of each part into
-    the water [W], shape (parts,)."""
-    whole = zip(BODY_PARTS, np.round(thrust.mean(axis=0)) + 0.0, np.round(power) + 0.0, strict=True)
-    rows = ((part, f"{f:.0f}", f"{p:.0f}") for part, f, p in whole)
+    the water [W], shape (parts,), None if it was not recorded."""
+    force = (f"{f:.0f}" for f in np.round(thrust.mean(axis=0)) + 0.0)
+    into = ["not recorded"] * len(BODY_PARTS) if power is None else [f"{p:.0f}" for p in np.round(power) + 0.0]
+    rows = zip(BODY_PARTS, force, into, strict=True)
     return (("part", "force ahead [N]", "power into the water [W]"), *rows)
 
 

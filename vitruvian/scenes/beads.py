@@ -102,7 +102,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "work_of_motor_and_friction_J": float(signals["work"][-1]),
         "distance_slid_m": float(np.abs(np.diff(signals["way"], axis=0)).sum()),
     }
-    checks = {"energy within 0.1 %, work booked": drift < 1e-3, "beads move": metrics["distance_slid_m"] > 0.0}
+    checks = {"energy within 0.1 %, work counted": drift < 1e-3, "beads move": metrics["distance_slid_m"] > 0.0}
     if parameters["motor"]:
         metrics["spin_error"] = float(np.abs(signals["spin"] - parameters["spin"]).max())
         checks["motor holds the rate"] = metrics["spin_error"] < 1e-9

@@ -124,7 +124,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "nothing blows up": metrics["highest_speed"] < 30.0,
     }
     if parameters["integrator"] == "rk4":
-        checks["energy within 0.1 %, friction's share booked"] = drift < 1e-3
+        checks["energy within 0.1 %, friction counted"] = drift < 1e-3
     return Report(checks, metrics)
 
 

@@ -137,7 +137,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "tibia turns inwards by 15° to 22°": 15.0 < metrics["internal_rotation_over_range_deg"] < 22.0,
         "axis moves by 4 mm or more": metrics["axis_travel_mm"] > 4.0,
         "soft limits hold": flexion.min() > -8.0 and flexion.max() < 140.0,
-        "energy within 0.1 %, damping booked": metrics["energy_drift"] < 1e-3,
+        "energy within 0.1 %, damping counted": metrics["energy_drift"] < 1e-3,
     }
     return Report({name: bool(passed) for name, passed in checks.items()}, metrics)
 

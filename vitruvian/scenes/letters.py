@@ -183,7 +183,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
     }
     return Report(
         checks={
-            "energy within 0.5 %, friction's share booked": drift < 5e-3,
+            "energy within 0.5 %, friction counted": drift < 5e-3,
             "letters slide": metrics["distance_slid_m"] > 0.1 * HEIGHT,
             "rollers stay on the outlines": gap < 1e-3,
         },

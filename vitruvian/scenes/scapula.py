@@ -169,7 +169,7 @@ def check(recording: Recording, parameters: Mapping[str, Any]) -> Report:
         "blade stays on the ribs within 0.1 mm": metrics["blade_off_its_ellipsoid_mm"] < 0.1,
         "scapula moves as designed within 0.1 mm": metrics["farthest_from_designed_pose_mm"] < 0.1,
         "acromion keeps a clavicle's length within 0.1 mm": metrics["largest_clavicle_gap_mm"] < 0.1,
-        "energy within 0.5 %, work booked": metrics["energy_drift"] < 5e-3,
+        "energy within 0.5 %, work counted": metrics["energy_drift"] < 5e-3,
     }
     return Report({name: bool(passed) for name, passed in checks.items()}, metrics)
 

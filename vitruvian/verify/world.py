@@ -7,6 +7,7 @@ once again interrupted after every few steps and resumed from disk; one differin
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ import numpy as np
 from vitruvian.errors import Diverged, InputError
 from vitruvian.scenes import all_scenes
 from vitruvian.verify.book import Finding, claim
-from vitruvian.world import Frame, Recording, Signal, Stage, World, run_world, scene_parameters
+from vitruvian.world import Frame, Recording, Scene, Signal, Stage, World, run_world, scene_parameters
 
 SECONDS = 20.0
+# Water of fewer cells, a skin of fewer triangles, a shorter laugh: the same code moves the same state on, in less time.
+LIGHT = {"cell": 0.09, "triangles": 4000, "calls": 3}
 
 
 @claim
@@ -40,25 +43,9 @@ def a_run_interrupted_and_resumed_gives_the_same_bits() -> Finding:
 @claim
 def every_scene_resumes_to_the_same_bits() -> Finding:
     """Each scene, eight frames in one go and in two: number of scenes whose recordings differ."""
-    different = []
-    with tempfile.TemporaryDirectory() as folder:
-        for scene in all_scenes():
-            parameters = scene_parameters(scene, "draft", {})
-            whole, broken = (Path(folder) / f"{scene.name}-{kind}.zarr" for kind in ("whole", "broken"))
-            frame = 1.0 / scene.build(parameters).frame_rate
-            run_world(scene.build(parameters), whole, seconds=8 * frame)
-            run_world(scene.build(parameters), broken, seconds=4 * frame)
-            try:
-                run_world(scene.build(parameters), broken, seconds=8 * frame, resume=True)
-            except InputError as error:  # one that cannot go on is told by name, and the others are tried
-                different.append(f"{scene.name} ({error})")
-                continue
-            a, b = Recording.open(whole), Recording.open(broken)
-            same = len(a) == len(b) == 9 and a.poses.tobytes() == b.poses.tobytes()
-            same = same and all(a.signals[name].tobytes() == b.signals[name].tobytes() for name in a.signals)
-            if not same:
-                different.append(scene.name)
-    return Finding.error(len(different), 0.0, "scenes", ", ".join(different) or f"{len(all_scenes())} scenes")
+    scenes = all_scenes()
+    different = [f"{scene.name}{how}" for scene in scenes if (how := _differs(scene)) is not None]
+    return Finding.error(len(different), 0.0, "scenes", ", ".join(different) or f"{len(scenes)} scenes")
 
 
 @claim
@@ -81,6 +68,32 @@ def a_step_too_large_is_taken_in_pieces() -> Finding:
     cut.advance(1.0)
     fine.advance(1.0)
     return Finding.error(float(np.abs(cut.state.q - fine.state.q).max()), 1e-9, "rad", f"{cut.retried} steps cut")
+
+
+def _differs(scene: Scene) -> str | None:
+    """None if a scene that is built anew goes on, from a copy of the recording as it was on disk in the middle of the
+    run, to the same bits; else how it differs."""
+    parameters = scene_parameters(scene, "draft", {k: v for k, v in LIGHT.items() if k in scene.parameters})
+    with tempfile.TemporaryDirectory() as folder:
+        whole, broken = Path(folder) / "whole.zarr", Path(folder) / "broken.zarr"
+        world = scene.build(parameters)
+        seconds = 8.0 / world.frame_rate
+
+        def copy(time: float, end: float) -> None:
+            if time > 0.5 * seconds and not broken.exists():  # in the step after the fourth frame was saved
+                shutil.copytree(whole, broken)
+
+        run_world(world, whole, seconds=seconds, progress=copy, save_every=4)
+        again = scene.build(parameters)
+        kept = len(Recording.open(broken))
+        try:
+            run_world(again, broken, seconds=seconds, resume=True)
+        except InputError as error:  # one that cannot go on is told by name, and the others are tried
+            return f" ({error})"
+        a, b = Recording.open(whole), Recording.open(broken)
+        same = kept == 5 and len(a) == len(b) == 9 and a.poses.tobytes() == b.poses.tobytes()
+        same = same and all(a.signals[name].tobytes() == b.signals[name].tobytes() for name in a.signals)
+    return None if same else ""
 
 
 def _interrupted(press: _Interrupt, path: Path, *, resume: bool) -> None:

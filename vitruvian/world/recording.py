@@ -8,7 +8,7 @@ written, or whose run was killed, is read up to its last flushed frame.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,18 @@ MOST_FRAMES = 20_000_000
 MOST_TRIANGLES = 4_000_000  # seen at one instant
 KEPT_BYTES = 256 << 20  # of signals
 SHOWN = 12  # signals in the printed form
+
+
+class NoSignal(InputError, KeyError):
+    """A recording does not hold a signal of this name."""
+
+    def __init__(self, path: Path, name: str, known: Iterable[str]) -> None:
+        super().__init__(
+            f"{path}: {unknown_name('signal', name, known)} (a recording holds what was recorded when it was made; "
+            "run the scene again for signals that came later)"
+        )
+
+    __str__ = Exception.__str__  # a KeyError would put it in quotes
 
 
 class Recording:
@@ -116,7 +128,7 @@ class Recording:
         if (part := self._component(name)) is not None:
             return self.signals[part[0]][:, part[1]]
         known = [*self.signals, *(f"{s.name}.{part}" for s in self.stage.signals for part in s.components)]
-        raise KeyError(str(unknown_name("signal", name, known)))
+        raise NoSignal(self.path, name, known)
 
     def __contains__(self, name: object) -> bool:
         return name in self.signals or (isinstance(name, str) and self._component(name) is not None)
@@ -232,7 +244,7 @@ class Recording:
     def signal(self, name: str) -> Signal:
         """What is known about a signal: unit, title, components."""
         if name not in self.signals:
-            raise unknown_name("signal", name, self.signals)
+            raise NoSignal(self.path, name, self.signals)
         return next(signal for signal in self.stage.signals if signal.name == name)
 
     def frame(self, i: int) -> Frame:
@@ -384,7 +396,7 @@ class _Signals(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._read:
             if name not in self._shapes:
-                raise KeyError(str(unknown_name("signal", name, self._shapes)))
+                raise NoSignal(self._recording.path, name, self._shapes)
             shape = self._shapes[name]
             self._read[name] = self._recording._store.read(
                 f"signals/{key(name)}", stop=len(self._recording), shape=shape

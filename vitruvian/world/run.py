@@ -30,7 +30,7 @@ from vitruvian.world.checkpoint import has_checkpoint, load_checkpoint, save_che
 from vitruvian.world.recorder import Recorder
 from vitruvian.world.recording import Recording
 from vitruvian.world.series import write_group
-from vitruvian.world.stage import Frame
+from vitruvian.world.stage import Frame, Stage
 from vitruvian.world.state import copy_state
 from vitruvian.world.world import World
 
@@ -159,6 +159,27 @@ def refuse_other(path: Path, recorded: Mapping[str, Any], identity: Mapping[str,
             raise InputError(f"cannot resume {path}: {_difference(name, recorded.get(name), identity[name])}")
 
 
+def _refuse_other_stage(path: Path, recorded: Stage, stage: Stage) -> None:
+    """An error if other things were recorded at `path` than would be now: frames of two kinds fit into no array."""
+    for kind in ("bodies", "signals", "surfaces", "lines", "points"):
+        then, now = _listed(recorded, kind), _listed(stage, kind)
+        for name in {**then, **now}:
+            how = "not in it" if name not in then else "no longer recorded" if name not in now else "of other parts"
+            if name not in then or name not in now or then[name] != now[name]:
+                raise InputError(
+                    f"cannot resume {path}: {kind}: {name} is {how}, so it was made by another version of the scene; "
+                    "run it anew with another --out"
+                )
+
+
+def _listed(stage: Stage, kind: str) -> dict[str, Any]:
+    """What has a name in a stage -> what else must be alike for its arrays to go on."""
+    parts = getattr(stage, kind)
+    if kind == "bodies":
+        return dict.fromkeys(parts)
+    return {part.name: getattr(part, "components", None) for part in parts}
+
+
 def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, resume: bool) -> tuple[Recorder, int]:
     if not resume:
         refuse_existing(path)
@@ -176,8 +197,10 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
             if error.errno in FULL:
                 raise
             raise InputError(f"cannot write {path}: {error.strerror or error}") from error
-    recorded = Recording.open(path).attributes
+    before = Recording.open(path)
+    recorded = before.attributes
     refuse_other(path, recorded, identity)
+    _refuse_other_stage(path, before.stage, world.stage())
     lock = _lock(path)
     try:
         frames = load_checkpoint(path, world)
@@ -186,7 +209,9 @@ def _begin(world: World, path: Path, identity: dict[str, Any], seconds: float, r
             write_group(path, recorded | {"seconds": max(seconds, float(recorded["seconds"]))})
     except OSError as error:
         os.close(lock)
-        raise InputError(f"cannot resume {path}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot resume {path}: {error.filename or 'its folder'}: {error.strerror or error}"
+        ) from error
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError, RuntimeError) as error:
         os.close(lock)
         raise InputError(f"cannot resume {path}: it is damaged: {' '.join(str(error).split())[:200]}") from error

@@ -37,6 +37,8 @@ class Trouble:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         if isinstance(error, KeyError):
             reason = f"{reason} is missing"
+        elif isinstance(error, FileNotFoundError):
+            reason = "it is missing"
         raise InputError(f"{self.path} is damaged: {self.at}: {reason}") from error
 
 

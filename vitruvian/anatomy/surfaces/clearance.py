@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 
 from vitruvian.anatomy.body import Body
 from vitruvian.anatomy.surfaces.build import shown_surfaces
-from vitruvian.mesh import closed_mesh, mesh_distance, topology
+from vitruvian.mesh import LevelSet, closed_mesh, mesh_distance, topology
 from vitruvian.muscle import MuscleModel, carrier_poses, path_curves
 from vitruvian.muscle.wrapping import ARC
 from vitruvian.skeleton import bone_poses
@@ -42,7 +41,7 @@ class Clearance:
 
     def __init__(self, body: Body, side: str = "l"):
         self.body, self.side = body, side
-        self.fields: dict[str, tuple[Array, Array]] = {}
+        self.fields: dict[str, LevelSet] = {}
         other = {"l": "_r", "r": "_l"}.get(side, "-")
         for name, (vertices, faces) in shown_surfaces(body, scapulas=True).items():
             if name.endswith(other) or name[:-2].rpartition("_")[0]:  # other side; fingers
@@ -53,7 +52,7 @@ class Clearance:
             vertices, faces = closed_mesh(vertices, faces, name=name, quiet=True)
             mesh = topology(faces, len(vertices), name)
             distance, _, box = mesh_distance(vertices, mesh, origin, CELL, shape, BAND)
-            self.fields[name] = (np.ascontiguousarray(distance), origin + CELL * box[:, 0])
+            self.fields[name] = LevelSet(np.ascontiguousarray(distance), origin + CELL * box[:, 0], CELL, BAND)
 
     def of(self, body: Body) -> Clearance:
         """The same bones with the muscles of another body of the same skeleton."""
@@ -76,9 +75,8 @@ class Clearance:
         for name, T in self.frames(q).items():
             if name not in self.fields:
                 continue
-            distance, corner = self.fields[name]
             local = (points - T[:3, 3]) @ T[:3, :3]
-            depth = -_read(distance, corner, CELL, local)
+            depth = -self.fields[name](local)
             inside = np.flatnonzero(depth > 0.0)
             for k in np.unique(muscle[inside]):
                 mine = inside[muscle[inside] == k]
@@ -105,10 +103,9 @@ class Clearance:
                 bone = m.frames[m.riding[p]].name if m.riding[p] >= 0 else self.body.skeleton.names[m.bone[p]]
                 near = []
                 for part in self._parts(bone):
-                    distance, corner = self.fields[part]
                     T = frames[part]
                     local = (curve[c] - T[:3, 3]) @ T[:3, :3]
-                    near.append(float(_read(distance, corner, CELL, local[None])[0]))
+                    near.append(float(self.fields[part](local[None])[0]))
                 if near:
                     yield name, word, bone, min(near, key=abs)
 
@@ -143,24 +140,3 @@ def _segments(m: MuscleModel, k: int) -> Array:
     for i in range(m.offsets[k + 1] - m.offsets[k]):
         out += [i] * (1 + ARC * (i in bent))
     return np.array(out)
-
-
-@nb.njit(cache=True)
-def _read(field: Array, corner: Array, h: float, points: Array) -> Array:
-    """Trilinear values at points (n, 3); far outside the grid: the largest value."""
-    out = np.empty(len(points))
-    for i in range(len(points)):
-        x = (points[i] - corner) / h
-        a, b, c = int(np.floor(x[0])), int(np.floor(x[1])), int(np.floor(x[2]))
-        if min(a, b, c) < 0 or a + 1 >= field.shape[0] or b + 1 >= field.shape[1] or c + 1 >= field.shape[2]:
-            out[i] = BAND
-            continue
-        u, v, w = x[0] - a, x[1] - b, x[2] - c
-        total = 0.0
-        for da in range(2):
-            for db in range(2):
-                for dc in range(2):
-                    share = (u if da else 1 - u) * (v if db else 1 - v) * (w if dc else 1 - w)
-                    total += share * field[a + da, b + db, c + dc]
-        out[i] = total
-    return out

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from vitruvian.control.behaviour.curves import Behaviour, Curve
-from vitruvian.control.toml_file import line_of, parse_toml, read_text
+from vitruvian.control.toml_file import line_of, own_names, own_text, parse_toml, read_text
 from vitruvian.errors import InputError, unknown_name
 
+FOLDER = files("vitruvian.control") / "behaviours"
 CURVE_KEYS = {
     "group": str, "shape": str, "amplitude": float, "mean": float, "period": float, "phase": float, "start": float,
     "end": float, "ease": float, "keys": list, "smooth": bool, "windows": list,
@@ -39,8 +40,7 @@ TOP_KEYS = ("about", "curve", "breath", "marks")
 
 def behaviour_names() -> tuple[str, ...]:
     """Of those that come with the package."""
-    folder = files("vitruvian.control") / "behaviours"
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return own_names(FOLDER)
 
 
 def load_behaviour(source: str | Path) -> Behaviour:
@@ -48,10 +48,7 @@ def load_behaviour(source: str | Path) -> Behaviour:
     path = Path(source)
     if path.suffix == ".toml":
         return read_behaviour(read_text(path, "behaviour"), path.name, path.stem)
-    if str(source) not in behaviour_names():
-        raise unknown_name("behaviour", str(source), behaviour_names())
-    text = (files("vitruvian.control") / "behaviours" / f"{source}.toml").read_text(encoding="utf-8")
-    return read_behaviour(text, f"{source}.toml", str(source))
+    return read_behaviour(own_text(str(source), "behaviour", FOLDER), f"{source}.toml", str(source))
 
 
 def read_behaviour(text: str, what: str, name: str) -> Behaviour:

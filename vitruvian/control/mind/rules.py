@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from vitruvian.control.mind.idle import Idle
-from vitruvian.control.toml_file import line_of, parse_toml, read_text
+from vitruvian.control.toml_file import line_of, own_names, own_text, parse_toml, read_text
 from vitruvian.errors import InputError, unknown_name
 
 EMOTIONS = ("joy", "awe", "anger", "fear", "sadness", "disgust", "surprise")
@@ -137,12 +137,12 @@ TABLES: Mapping[str, type] = {
     "feel": Feel, "do": Do, "attention": Attention, "mimicry": Mimicry, "fatigue": Fatigue, "idle": Idle,
 }  # fmt: skip
 LISTS = ("feel", "do")
+FOLDER = files("vitruvian.control.mind") / "characters"
 
 
 def character_names() -> tuple[str, ...]:
     """Of those that come with the package."""
-    folder = files("vitruvian.control.mind") / "characters"
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return own_names(FOLDER)
 
 
 def load_character(source: str | Path) -> Character:
@@ -150,10 +150,7 @@ def load_character(source: str | Path) -> Character:
     path = Path(source)
     if path.suffix == ".toml":
         return read_character(read_text(path, "character"), path.name, path.stem)
-    if str(source) not in character_names():
-        raise unknown_name("character", str(source), character_names())
-    text = (files("vitruvian.control.mind") / "characters" / f"{source}.toml").read_text(encoding="utf-8")
-    return read_character(text, f"{source}.toml", str(source))
+    return read_character(own_text(str(source), "character", FOLDER), f"{source}.toml", str(source))
 
 
 def read_character(text: str, what: str, name: str) -> Character:

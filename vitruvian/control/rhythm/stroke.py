@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from vitruvian.control.rhythm.spline import FEWEST, PeriodicSpline
-from vitruvian.control.toml_file import read_toml
+from vitruvian.control.toml_file import own_names, own_text, read_toml
 from vitruvian.errors import InputError, unknown_name
 
 Array = np.ndarray
@@ -53,7 +53,7 @@ class Stroke:
 
 def stroke_names() -> tuple[str, ...]:
     """Strokes of the package."""
-    return tuple(sorted(f.name.removesuffix(".toml") for f in _folder().iterdir() if f.name.endswith(".toml")))
+    return own_names(_folder())
 
 
 def load_stroke(source: str | Path, *, controls: int | None = None) -> Stroke:
@@ -70,9 +70,7 @@ def stroke_table(source: str | Path) -> dict[str, Any]:
         return read_toml(Path(source), "stroke")
     if str(source) in POSES:
         return tomllib.loads((_folder().parent / "poses" / f"{source}.toml").read_text(encoding="utf-8"))
-    if str(source) not in stroke_names():
-        raise unknown_name("stroke", str(source), stroke_names())
-    return tomllib.loads((_folder() / f"{source}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(own_text(str(source), "stroke", _folder()))
 
 
 def parse_stroke(table: Mapping[str, Any], name: str, *, controls: int | None = None) -> Stroke:

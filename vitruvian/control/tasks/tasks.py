@@ -47,14 +47,13 @@ def turn_needed(pose: Array, face_up: bool) -> Turn:
     size = np.linalg.norm(level)
     roll = 0.0
     if size > 0.05:  # an upright body has no roll
-        level = level / size
-        roll = float(np.arctan2(long @ np.cross(back, level), back @ level))
+        roll = angle_about(long, back, level)
     flat = long - (long @ UP) * UP
-    if np.linalg.norm(flat) < 0.05:
-        flat = -np.cross(np.cross(UP, back), UP) if face_up else np.cross(np.cross(UP, back), UP)
-    across = np.cross(flat, UP)
-    across = across / np.linalg.norm(across)  # a turn about it lifts the head
-    return Turn(long, roll, across, -float(np.arcsin(np.clip(long[2], -1.0, 1.0))))
+    if np.linalg.norm(flat) < 0.05:  # he falls so that his back comes to the side that is wanted
+        flat = -np.sign(long[2] * wanted[2]) * (back - (back @ UP) * UP)
+    flat = flat / np.linalg.norm(flat)
+    across = np.cross(flat, UP)  # a turn about it lifts the head
+    return Turn(long, roll, across, -float(np.arctan2(long @ UP, long @ flat)))
 
 
 def lying(now: Now, face_up: bool) -> float:
@@ -94,10 +93,17 @@ class Orient:
         gathered.want(*now.turned_soon(turn.long, rate, self.moment), self.weight * share)
         rate = np.clip(self.gain * turn.pitch, -0.5 * self.fastest, 0.5 * self.fastest)
         gathered.want(*now.turned_soon(turn.across, rate, self.moment), self.pitch_weight * share)
-        bent = turn_needed(now.poses[pelvis], self.face_up).pitch - turn.pitch
-        rate = np.clip(self.gain * bent, -0.5 * self.fastest, 0.5 * self.fastest)
+        bend = angle_about(turn.across, now.poses[pelvis, :3, 2], turn.long)
+        rate = np.clip(self.gain * bend, -0.5 * self.fastest, 0.5 * self.fastest)
         J = now.turning(pelvis) - now.turning(chest)
         gathered.want(turn.across @ J, np.array([rate]), self.straight * share)
+
+
+def angle_about(axis: Array, one: Array, other: Array) -> float:
+    """[rad] to turn a direction (3,) about an axis (3,) until it lies with the other, both seen along the axis. Unlike
+    a difference of heights above level, it goes on through upright."""
+    a, b = one - (one @ axis) * axis, other - (other @ axis) * axis
+    return float(np.arctan2(axis @ np.cross(a, b), a @ b))
 
 
 def kept_side(turn: float, memory: dict[str, Array], word: str = "T6") -> float:
@@ -126,9 +132,7 @@ class Untwist:
         s = now.skeleton
         chest, pelvis = s.index("T6"), 0
         long = now.poses[chest, :3, 2]
-        a, b = now.poses[chest, :3, 1], now.poses[pelvis, :3, 1]
-        a, b = a - (a @ long) * long, b - (b @ long) * long
-        twist = float(np.arctan2(long @ np.cross(b, a), a @ b))
+        twist = angle_about(long, now.poses[pelvis, :3, 1], now.poses[chest, :3, 1])
         J = now.turning(pelvis) - now.turning(chest)
         gathered.want(long @ J, np.array([self.gain * twist]), self.weight)
 
