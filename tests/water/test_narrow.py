@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh import box, cylinder, sphere
-from vitruvian.water import NarrowWarning, RigidBodies, RigidBody, Tank, cover, fill, start_patches, step
+from vitruvian.water import NarrowWarning, RigidBodies, RigidBody, Tank, cover, fill, narrow_links, start_patches, step
 
 
 def told(shape, cell, *, steps=1, patch=False):
@@ -33,15 +33,38 @@ HAND = box((0.18, 0.08, 0.025))
 def test_a_hand_on_coarse_cells_is_named_once_with_breadth_and_cell():
     (text,) = told(HAND, 0.045, steps=3)
     assert text.startswith("paddle: 80 mm broad and 25 mm thick on cells of 45 mm; ")
-    assert "take cells of 42 mm" in text
+    assert "wrong by a fifth" in text
+    assert "take cells of 17 mm" in text
 
 
 @pytest.mark.parametrize(
     ("shape", "cell"),
-    [(HAND, 0.03), (cylinder(0.038, 0.3), 0.045), (sphere(0.2), 0.1), (box((0.5, 0.5, 0.001)), 0.1)],
+    [(HAND, 0.016), (cylinder(0.038, 0.3), 0.045), (sphere(0.2), 0.1), (box((0.5, 0.5, 0.001)), 0.1)],
 )
 def test_what_the_cells_resolve_is_not(shape, cell):
     assert told(shape, cell) == []
+
+
+def test_a_flat_body_of_about_a_cell_is_pushed_in_pulses_however_broad():
+    (text,) = told(HAND, 0.03)
+    assert "pulses by a third" in text
+    assert "take cells of 17 mm" in text
+    (text,) = told(box((0.2, 0.2, 0.025)), 0.03)
+    assert "pulses" in text
+
+
+def test_links_are_told_with_the_one_first_that_needs_the_finest_cells():
+    bodies = RigidBodies(
+        [
+            RigidBody.solid("ball", *map(np.asarray, sphere(0.02)), 1000.0, position=(0.1, 0.1, 0.1)),
+            RigidBody.solid("hand", *map(np.asarray, HAND), 1000.0, position=(0.3, 0.3, 0.3)),
+            RigidBody.solid("thigh", *map(np.asarray, cylinder(0.08, 0.4)), 1000.0, position=(0.6, 0.6, 0.6)),
+        ]
+    )
+    found = narrow_links(Tank((20, 20, 20), 0.04), bodies.skins(bodies.start()))
+    assert [n.name for n in found] == ["hand", "ball"]
+    assert found[0].cell == pytest.approx(0.025 / 1.5, rel=1e-6)
+    assert found[0].breadth == pytest.approx(0.08, rel=1e-6)
 
 
 @pytest.mark.parametrize(("shape", "cell"), [(cylinder(0.038, 0.3), 0.07), (sphere(0.05), 0.1)])

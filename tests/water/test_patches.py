@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,8 @@ from vitruvian.mesh import box, mesh_volume, sphere
 from vitruvian.spatial import exp_so3
 from vitruvian.systems import TankSystem
 from vitruvian.verify._water_patches import TEN_MM_START, hand, momentum_gap
-from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, WetSurface, cover, fill, step
+from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, WetSurface, cover, cover_narrow, fill, step
+from vitruvian.water.patches.axes import ALONG, askew_axes, principal_axes
 from vitruvian.water.patches.cutting import cut
 from vitruvian.water.patches.solve import face_masses
 from vitruvian.world.state import copy_state, flatten_state
@@ -54,6 +57,72 @@ def test_a_hand_starts_with_the_force_of_a_fine_grid_whatever_its_orientation():
     assert starts[0] == pytest.approx(starts[1], rel=0.02)
 
 
+def test_a_hand_along_the_grid_starts_alike_on_other_cells():
+    starts = [hand(np.eye(3), until=0.05, patched=c).mean() for c in (0.0125, 0.013, 0.0135)]
+    assert starts == pytest.approx([np.mean(starts)] * 3, rel=0.02)
+
+
+def corners_of(shape, turn=TURNED):
+    vertices, faces = shape
+    return np.asarray(vertices, float)[np.asarray(faces)] @ turn.T
+
+
+def test_flat_sides_do_not_lie_along_a_patch():
+    vertices, _ = box((0.18, 0.08, 0.025))
+    corners = corners_of(box((0.18, 0.08, 0.025)))
+    axes = principal_axes(np.asarray(vertices) @ TURNED.T)
+    assert np.abs(np.abs(TURNED.T @ axes) - np.eye(3)[:, ::-1]).max() < 1e-9  # the box's own, the shortest first
+    askew = askew_axes(axes, corners)
+    assert askew.T @ askew == pytest.approx(np.eye(3), abs=1e-12)
+    assert np.abs(TURNED.T @ askew).max(axis=0).max() < ALONG
+
+
+def test_a_round_limb_lies_along_its_patch():
+    vertices, faces = sphere(1.0, subdivisions=3)
+    corners = corners_of((np.asarray(vertices) * (0.1, 0.05, 0.02), faces))
+    assert askew_axes(principal_axes(corners.reshape(-1, 3)), corners) is None
+
+
+@pytest.mark.parametrize(("thickness", "askew"), [(0.025, True), (0.004, False)])
+def test_a_sheet_that_would_leak_lies_along_its_patch(thickness, askew):
+    tank = tank_of()
+    vertices, faces = box((0.18, 0.08, thickness))
+    body = RigidBody.solid("sheet", np.asarray(vertices), faces, 1000.0, position=(0.36, 0.36, 0.3))
+    _, _, _, patches = patched(tank, body)
+    along = np.abs(patches.patches[0].turn).max(axis=0)
+    assert (along.max() < ALONG) == askew
+
+
+def test_what_the_cells_are_too_large_for_is_covered():
+    tank = tank_of()
+    hand_like, ball = (
+        plate(position=(0.36, 0.36, 0.3)),
+        RigidBody.solid("ball", *sphere(0.1), 1000.0, position=(0.3,) * 3),
+    )
+    both = RigidBodies([ball, hand_like], tank.gravity)
+    patches = cover_narrow(tank, both, both.start())
+    assert [(p.name, p.link) for p in patches.patches] == [("plate", 1)]
+    assert patches.patches[0].tank.cell == pytest.approx(0.08 / 6, rel=1e-6)
+    alone = RigidBodies([ball], tank.gravity)
+    assert cover_narrow(tank, alone, alone.start()) is None
+
+
+def test_each_link_may_have_cells_of_its_own():
+    tank = tank_of()
+    bodies = [replace(plate(position=(x, 0.36, 0.3)), name=name) for x, name in ((0.2, "left"), (0.5, "right"))]
+    two = RigidBodies(bodies, tank.gravity)
+    patches = cover(tank, two, two.start(), [0, 1], cell=[0.013, 0.02], margin=[0.08, 0.05])
+    assert [p.tank.cell for p in patches.patches] == [0.013, 0.02]
+    with pytest.raises(InputError, match="1 values of cell for 2 links"):
+        cover(tank, two, two.start(), [0, 1], cell=[0.013])
+
+
+def test_a_tank_covers_its_narrow_bodies():
+    system = TankSystem(tank_of(), bodies=[plate(position=(0.36, 0.36, 0.3))], patches="narrow")
+    assert [p.name for p in system.patches.patches] == ["plate"]
+    assert TankSystem(tank_of(), patches="narrow").patches is None
+
+
 def test_the_book_of_momentum_is_closed():
     gap, passed = momentum_gap(steps=6)
     assert passed > 0.05
@@ -89,7 +158,7 @@ def test_a_very_light_plate_stays_stable():
 
 def test_a_patch_sleeps_in_air_and_wakes_in_water():
     falling = plate(position=(0.36, 0.36, 0.62), velocity=(0.0, 0.0, -2.0))
-    mechanism, body, water, patches = patched(tank_of(), falling, level=0.36)
+    mechanism, body, water, patches = patched(tank_of(), falling, level=0.3)
     step(tank_of(), water, 0.005, mechanism=mechanism, body=body, patches=patches)
     assert not water.patches[0].awake
     assert water.patches[0].substeps == 0

@@ -1,10 +1,11 @@
 """Water: refined patches that ride with a limb inside a window of coarse cells.
 
 A box as large as a hand, 180 x 80 x 25 mm, moves along its thin side from rest to 2 m/s in 0.2 s and on at that speed,
-in a full window of 0.81 m with open sides that follows it. The same on cells of 10 mm without patches (the function
-`hand` with cell=0.01, patched=False, courant=0.5; two minutes) needed 35.5 N between 0.45 and 0.75 s along it when
-these claims were set; since then 37.0 N there and 31.5 N in the first random orientation, so it is no finer judge than
-that. In the first 50 ms it needs what `TEN_MM_START` says. A plate of this breadth is expected to need some 34 N.
+in a full window of 0.81 m with open sides that follows it. The reference is the same on cells of 10 mm without patches
+(the function `hand` with cell=0.01, patched=None, courant=0.5; three minutes each), in ten random orientations: 30.0
+to 32.7 N between 0.45 and 0.75 s, and in the first 50 ms what `TEN_MM_START` says. Two of them on cells of 7.5 mm
+needed 33.2 and 32.1 N. Along the grid it needs 37.0 N on cells of 10 and 36.8 N on cells of 7.5 mm, since a flat side
+that lies along the grid closes whole layers of faces at once. A plate of this breadth is expected to need some 34 N.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from vitruvian.water import RigidBodies, RigidBody, Tank, cover, cover_narrow, f
 
 Array = np.ndarray
 SPEED, RAMP, END, HELD = 2.0, 0.2, 0.75, 0.45  # [m/s], [s]: of the hand; the end of a run and of its transient
-TEN_MM = 35.5  # [N] held on cells of 10 mm
+TEN_MM = 31.05  # [N] held on cells of 10 mm, mean of ten random orientations
 TEN_MM_START = np.array(  # [N] of the first 50 ms there, along the grid and in each of the random orientations
-    (8.76, 9.88, 9.48, 9.73, 9.65, 10.14, 9.63, 9.45, 10.11, 9.96, 10.26)
+    (8.76, 9.99, 9.54, 9.76, 9.73, 10.21, 9.67, 9.52, 10.21, 10.09, 10.25)
 )
-WINDOW, CELL = 0.81, 0.045  # [m]
+WINDOW, CELL, FINE = 0.81, 0.045, 0.013  # [m]; the last is the cell of a patch
 MIDDLING = (0.03, 0.02)  # [m] cells about as large as the hand is thick
 TURNS = 10  # random orientations
 DT = 0.01  # [s] over which a force is averaged
@@ -69,12 +70,25 @@ def a_hand_in_a_patch_starts_as_on_a_fine_grid() -> Finding:
 
 @claim
 def a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps() -> Finding:
-    """Mean force on that hand along the grid, window of second order in time (`Tank(order=2)`), in sub-steps of up to
-    1.5 cells over that of half a cell.
+    """Mean force on that hand along the grid in sub-steps of the window of up to 1.5 cells over that of half a cell,
+    window of first and of second order in time (`Tank(order=2)`): the farther from 1.
     """
-    long, short = (held(hand(np.eye(3), courant=c, order=2)) for c in (1.5, 0.5))
-    detail = f"{long.mean():.1f} and {short.mean():.1f} N, spread {long.std() / long.mean():.3f}"
-    return Finding(float(long.mean() / short.mean()), 1.0, 0.05, detail=detail)
+    ratios, told = [], []
+    for order in (1, 2):
+        long, short = (held(hand(np.eye(3), courant=c, order=order)).mean() for c in (1.5, 0.5))
+        ratios.append(long / short)
+        told.append(f"order {order}: {long:.1f}, {short:.1f} N")
+    return Finding(worst(ratios, 1.0), 1.0, 0.05, detail="; ".join(told))
+
+
+@claim
+def a_hand_in_a_patch_holds_alike_on_other_cells() -> Finding:
+    """Mean force on that hand along the grid in patches of cells of 11.5 to 14 mm over that of 13 mm: the farthest
+    from 1.
+    """
+    first = held(runs()[0]).mean()
+    forces = [held(hand(np.eye(3), patched=c)).mean() for c in (0.0115, 0.0125, 0.0135, 0.014)]
+    return Finding(worst(np.array(forces) / first, 1.0), 1.0, 0.1, detail=", ".join(f"{f:.1f}" for f in forces) + " N")
 
 
 @claim
@@ -104,13 +118,18 @@ def a_hand_on_cells_of_its_thickness_is_covered_and_starts_as_on_a_fine_grid() -
 
 @claim
 def a_hand_that_is_covered_is_pushed_alike_in_long_and_short_sub_steps() -> Finding:
-    """Mean force on that hand on cells of 30 and 20 mm, along the grid, in sub-steps of up to 1.5 cells over that of
-    half a cell: the farther from 1.
+    """Mean force on that hand on cells of 30 and 20 mm, one along the grid and three turned, in sub-steps of up to 1.5
+    cells over that of half a cell: the farther from 1.
     """
-    forces = [[held(hand(np.eye(3), cell=c, courant=n, patched="narrow")).mean() for n in (1.5, 0.5)] for c in MIDDLING]
-    ratios = [long / short for long, short in forces]
-    detail = "; ".join(f"{1e3 * c:.0f} mm {long:.1f}, {short:.1f} N" for c, (long, short) in zip(MIDDLING, forces))
-    return Finding(worst(ratios, 1.0), 1.0, 0.05, detail=detail)
+    ratios, told = [], []
+    for cell in MIDDLING:
+        long = [held(f).mean() for f in runs(cell)[:4]]
+        short = [held(f).mean() for f in runs(cell, 0.5, 3)]
+        ratios.append(np.mean(long) / np.mean(short))
+        told.append(
+            f"{1e3 * cell:.0f} mm {np.mean(long):.1f}, {np.mean(short):.1f} N, aligned {long[0] / short[0]:.3f}"
+        )
+    return Finding(worst(ratios, 1.0), 1.0, 0.05, detail="; ".join(told))
 
 
 @claim
@@ -123,14 +142,15 @@ def patches_keep_the_book_of_momentum() -> Finding:
 
 
 @cache
-def runs(cell: float = CELL) -> tuple[Array, ...]:
+def runs(cell: float = CELL, courant: float = 1.5, turns: int = TURNS) -> tuple[Array, ...]:
     """Force [N] against the motion in each 10 ms, aligned and in random orientations and places."""
-    patched: bool | Literal["narrow"] = True if cell == CELL else "narrow"
-    made = [hand(np.eye(3), cell=cell, patched=patched)]
-    for seed in range(TURNS):
+    patched: float | Literal["narrow"] = FINE if cell == CELL else "narrow"
+    made = [hand(np.eye(3), cell=cell, courant=courant, patched=patched)]
+    for seed in range(turns):
         rng = np.random.default_rng(seed)
         turn = exp_so3(2.0 * rng.normal(size=3))
-        made.append(hand(turn, place=cell * rng.uniform(-0.5, 0.5, 3), cell=cell, patched=patched))
+        place = cell * rng.uniform(-0.5, 0.5, 3)
+        made.append(hand(turn, place=place, cell=cell, courant=courant, patched=patched))
     return tuple(made)
 
 
@@ -150,13 +170,13 @@ def hand(
     *,
     place: Array | None = None,
     cell: float = CELL,
-    patched: bool | Literal["narrow"] = True,
+    patched: float | Literal["narrow"] | None = FINE,
     courant: float = 1.5,
     until: float = END,
     order: int = 1,
 ) -> Array:
-    """Force [N] against the motion in each 10 ms of a run; patched: a patch of 13 mm cells, or "narrow" for one where
-    the cells are too large."""
+    """Force [N] against the motion in each 10 ms of a run; patched: cells [m] of a patch, or
+    "narrow" for one where the cells are too large."""
     along, start = turn[:, 0], np.zeros(3) if place is None else place
 
     def course(time: float) -> tuple[Array, Array]:
@@ -172,9 +192,11 @@ def hand(
     bodies = RigidBodies([solid], tank.gravity)
     body = bodies.start()
     water = fill(tank, mechanism=bodies, body=body)
-    patches = cover(tank, bodies, body, [0]) if patched is True else None
+    patches = None
     if patched == "narrow":
         patches = cover_narrow(tank, bodies, body)
+    elif patched:
+        patches = cover(tank, bodies, body, [0], cell=patched)
     force = []
     for _ in range(round(until / DT)):
         done = step(tank, water, DT, mechanism=bodies, body=body, patches=patches)

@@ -38,6 +38,7 @@ from vitruvian.verify._water_drag import (
     friction_on_a_body_is_what_its_water_loses,
 )
 from vitruvian.verify._water_patches import (
+    a_hand_in_a_patch_holds_alike_on_other_cells,
     a_hand_in_a_patch_holds_the_force_of_a_fine_grid,
     a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps,
     a_hand_in_a_patch_is_pushed_steadily,
@@ -100,6 +101,7 @@ __all__ = [
     "a_half_dense_ball_floats_at_its_draught_by_pressure",
     "a_half_dense_box_floats_at_its_draught_by_formula",
     "a_half_dense_box_floats_at_its_draught_by_pressure",
+    "a_hand_in_a_patch_holds_alike_on_other_cells",
     "a_hand_in_a_patch_holds_the_force_of_a_fine_grid",
     "a_hand_in_a_patch_is_pushed_alike_in_long_and_short_sub_steps",
     "a_hand_in_a_patch_is_pushed_steadily",

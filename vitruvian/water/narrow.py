@@ -42,11 +42,7 @@ class NarrowLink:
     thickness: float  # mean [m]
     breadth: float  # mean [m]
     cell: float  # largest cells [m] that would do
-
-    @property
-    def pulsing(self) -> bool:
-        """Whether it is broad enough, and only pushed in pulses."""
-        return self.cell < self.thickness
+    pulses: bool  # whether it is broad enough, and only pushed in pulses
 
 
 def narrow_links(tank: Tank, skins: Sequence[WetSurface]) -> list[NarrowLink]:
@@ -57,12 +53,12 @@ def narrow_links(tank: Tank, skins: Sequence[WetSurface]) -> list[NarrowLink]:
         for link in np.unique(shape.links):
             thickness, breadth = mean_extents(skin, int(link))
             flat = thickness < FLAT * breadth
-            cell = breadth / (SHEET if flat else ROUND)
+            broad = cell = breadth / (SHEET if flat else ROUND)
             if flat and PULSING[0] < thickness / tank.cell < PULSING[1]:
                 cell = min(cell, thickness / PULSING[1])
             if cell < tank.cell:
                 name = shape.link_names.get(int(link), shape.name)
-                found.append(NarrowLink(name, int(link), thickness, breadth, cell))
+                found.append(NarrowLink(name, int(link), thickness, breadth, cell, bool(broad >= tank.cell)))
     return sorted(found, key=lambda n: n.cell)
 
 
@@ -72,7 +68,7 @@ def warn_of_narrow(tank: Tank, skins: Sequence[WetSurface], covered: Collection[
     if not found:
         return
     worst = found[0]
-    wrong = "pulses by a third as it passes cells" if worst.pulsing else "may be wrong by a fifth or more"
+    wrong = "pulses by a third as it passes cells" if worst.pulses else "may be wrong by a fifth or more"
     more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
     warnings.warn(
         f"{worst.name}: {1e3 * worst.breadth:.0f} mm broad and {1e3 * worst.thickness:.0f} mm thick on cells of "

@@ -18,8 +18,10 @@ from vitruvian.errors import InputError
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.model import Tank
 from vitruvian.water.narrow import narrow_links
+from vitruvian.water.patches.axes import LEAK, askew_axes, leak, principal_axes
 from vitruvian.water.patches.cutting import Cut, connected, cut
-from vitruvian.water.solids import WetSurface
+from vitruvian.water.solids import WetSurface, rasterise
+from vitruvian.water.state import WaterState
 
 Array = np.ndarray
 CELL = 0.013  # [m]: six to the breadth of a hand
@@ -44,6 +46,11 @@ class Patch:
     memory: dict[str, Any] = field(
         default_factory=dict, repr=False, compare=False
     )  # the skin on the grid, as last seen
+
+    def placed(self) -> WaterState:
+        """As much of a state as places the grid."""
+        none = np.zeros((0, 0, 0))
+        return WaterState(none, none, none, none, none, np.asarray(self.tank.origin), np.zeros(2, np.int64))
 
 
 @dataclass(frozen=True)
@@ -127,11 +134,26 @@ def cover_narrow(tank: Tank, mechanism: Mechanism, body: Any) -> Patches | None:
 def _patch(
     tank: Tank, name: str, link: int, number: int, skin: WetSurface, local: Array, cell: float, margin: float
 ) -> Patch:
+    faces = skin.shape.mesh.faces[skin.shape.links == link]
+    axes, corners = principal_axes(local[np.unique(faces)]), local[faces]
+    askew = askew_axes(axes, corners)
+    if askew is not None:
+        patch = _along(tank, name, link, number, skin, local, askew, cell, margin)
+        seen = WetSurface(patch.solid.shape, patch.solid.points(local) @ askew)
+        boundary = rasterise(patch.tank, patch.placed(), [seen], np.zeros((int(skin.shape.links.max()) + 1, 3)))
+        if leak(boundary, corners, cell) < LEAK:
+            return patch
+    return _along(tank, name, link, number, skin, local, axes, cell, margin)
+
+
+def _along(
+    tank: Tank, name: str, link: int, number: int, skin: WetSurface, local: Array, turn: Array, cell: float,
+    margin: float,
+) -> Patch:  # fmt: skip
+    """A patch that lies along the axes `turn`; local: the skin in the link's axes."""
     faces, mine = skin.shape.mesh.faces, skin.shape.links == link
-    points = local[np.unique(faces[mine])]
-    turn = _axes(points)
     local = local @ turn
-    points = points @ turn
+    points = local[np.unique(faces[mine])]
     low, high = points.min(axis=0), points.max(axis=0)
     shape = np.maximum(np.ceil((high - low + 2.0 * margin) / cell).astype(int), LEAST)
     shape += shape % 2  # the coarser grids of the pressure solve like even numbers
@@ -150,13 +172,3 @@ def _patch(
         viscosity=tank.viscosity,
     )  # fmt: skip
     return Patch(name, link, number, turn, fine, solid, alone)
-
-
-def _axes(points: Array) -> Array:
-    """Principal axes of some points, right-handed, as columns; shape (3, 3)."""
-    centred = points - 0.5 * (points.min(axis=0) + points.max(axis=0))
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), range(3)] < 0.0, -1.0, 1.0)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] *= -1.0
-    return np.asarray(axes)

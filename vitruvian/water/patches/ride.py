@@ -111,7 +111,7 @@ class Ride:
             boundary = _seen(patch, own, len(self.before.origins))
             boundary.origins = (self.before.origins - at.o) @ at.A
             twists = np.hstack([self.before.twists[:, :3] @ at.A, self.before.twists[:, 3:] @ at.A])
-            set_body_velocity(patch.tank, _placed(patch), boundary, [WetSurface(patch.solid.shape, own.skin)], twists)
+            set_body_velocity(patch.tank, patch.placed(), boundary, [WetSurface(patch.solid.shape, own.skin)], twists)
             flux = tuple(
                 w * f + (1.0 - w) * b
                 for w, f, b in zip(
@@ -225,7 +225,7 @@ class Ride:
             take_flow(*window.flow, origin, big, old.o, old.A, corner, h, axis, frame, True, dt / h, f)
         phi = np.empty(tuple(m + 2 for m in grid.shape))
         take_surface(window.state.phi, *window.place, new.o, new.A, corner, h, phi)
-        state = _placed(patch)
+        state = patch.placed()
         state.u, state.v, state.w = own.u.copy(), own.v.copy(), own.w.copy()
         subtract_frame(state.u, state.v, state.w, corner, h, frame)
         state.phi, state.pressure = np.ascontiguousarray(phi[1:-1, 1:-1, 1:-1]), own.pressure
@@ -294,18 +294,12 @@ def _look(patch: Patch, own: PatchState, skin: WetSurface, links: Links, at: Fra
     return boundary, surface
 
 
-def _placed(patch: Patch) -> WaterState:
-    """As much of a state as places a patch's grid."""
-    none = np.zeros((0, 0, 0))
-    return WaterState(none, none, none, none, none, np.asarray(patch.tank.origin), np.zeros(2, np.int64))
-
-
 def _seen(patch: Patch, own: PatchState, links: int) -> Boundary:
     """The patch's skin on its grid; arms of its rows are from the covered link's origin."""
     kept = patch.memory.get("seen")
     if kept is None or not np.array_equal(kept[0], own.skin):
         surface = WetSurface(patch.solid.shape, own.skin)
-        kept = (own.skin.copy(), rasterise(patch.tank, _placed(patch), [surface], np.zeros((links, 3))))
+        kept = (own.skin.copy(), rasterise(patch.tank, patch.placed(), [surface], np.zeros((links, 3))))
         patch.memory["seen"] = kept
         patch.memory["masses"] = face_masses(patch.tank, kept[1])
     return kept[1]
