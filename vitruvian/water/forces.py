@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+from vitruvian.water.depths import row_depths, skin_depths
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
-from vitruvian.water.pseudo import depths
 from vitruvian.water.solids import WetSurface, _gathered, gathered
 from vitruvian.water.state import WaterState
 
@@ -42,7 +42,7 @@ def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Se
     if boundary.psi is None or not boundary.box.any():
         return out
     centre = corners.mean(axis=1)
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    depth = skin_depths(tank, state, boundary, corners)
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
     out *= _whole(tank, state, skins, boundary.links)[links][:, None]
@@ -74,7 +74,7 @@ def velocity_forces(
     area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(area, axis=1)
     normal = area / np.maximum(size, 1e-300)[:, None]
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    depth = skin_depths(tank, state, boundary, corners)
     wet = np.empty(len(depth))
     _wet(depth, wet)
     along = np.einsum("ij,ij->i", normal, speed - flow)
@@ -102,7 +102,7 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
         return out
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     links, corners, _ = gathered(boundary, skins)
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    depth = skin_depths(tank, state, boundary, corners)
     _hydrostatic(corners, links, depth, boundary.origins, weight, out)
     # a skin that leaves the grid is not felt there by either side
     out *= _whole(tank, state, skins, boundary.links)[:, None]
@@ -112,11 +112,8 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
 
 def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface]) -> Array:
     """Hydrostatic pressure times the area of a face [N] in each boundary cell; 0 for links that leave the grid."""
-    c = boundary.cells
-    depth = depths(tank, state, state.origin + (c + 0.5) * tank.cell)
-    wet = (state.phi[c[:, 0], c[:, 1], c[:, 2]] < 0.0) & (depth > 0.0)
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    pressure = np.where(wet, weight * depth, 0.0) * tank.cell**2
+    pressure = weight * row_depths(tank, state, boundary) * tank.cell**2
     return np.asarray(pressure * _whole(tank, state, skins, boundary.links)[boundary.cell_link])
 
 

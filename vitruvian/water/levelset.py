@@ -12,18 +12,23 @@ from vitruvian.water.distance import BAND, redistance
 from vitruvian.water.interpolate import limited_cubic, velocity
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, passed, widen
+from vitruvian.water.sides import FAR, Sides, looked, seen_linear, walk
 from vitruvian.water.state import WaterState
 from vitruvian.water.stream import stream
 
 Array = np.ndarray
 
 
-def advect_surface(tank: Tank, state: WaterState, dt: float) -> None:
-    """Carry `state.phi` with the velocity for dt."""
+def advect_surface(tank: Tank, state: WaterState, dt: float, sides: Sides | None = None) -> None:
+    """Carry `state.phi` with the velocity for dt, not through the thin bodies that `sides` stand beside."""
     margin = passed(tank, state, dt) + 3
     phi, u, v, w = (widen(tank, f, margin) for f in (state.phi, state.u, state.v, state.w))
     out = phi.copy()
-    _carry_phi(phi, u, v, w, dt / tank.cell, (BAND - 0.5) * tank.cell, stream(tank, state), out)
+    number, seen = looked(sides)
+    if sides is not None:
+        number = widen(tank, number, margin)
+    along = stream(tank, state)
+    _carry_phi(phi, u, v, w, tank.cell, dt / tank.cell, (BAND - 0.5) * tank.cell, along, number, seen, out)
     out = narrow(tank, out, margin)
     if tank.boundary("z+") == "open":
         # what comes in over the rim is air
@@ -33,14 +38,21 @@ def advect_surface(tank: Tank, state: WaterState, dt: float) -> None:
     state.phi = out
 
 
-def make_distance(tank: Tank, phi: Array) -> Array:
-    """The signed distance [m] to the zero set of phi in the band, across periodic sides too."""
-    return narrow(tank, redistance(widen(tank, phi, BAND + 2), tank.cell), BAND + 2)
+def make_distance(tank: Tank, phi: Array, sides: Sides | None = None) -> Array:
+    """The signed distance [m] to the zero set of phi in the band, across periodic sides too, but not through thin
+    bodies.
+    """
+    number, seen = looked(sides)
+    if sides is not None:
+        number = widen(tank, number, BAND + 2)
+    return narrow(tank, redistance(widen(tank, phi, BAND + 2), tank.cell, number, seen), BAND + 2)
 
 
 @njit(cache=True, parallel=True)
-def _carry_phi(phi, u, v, w, courant, reach, along, out):
+def _carry_phi(phi, u, v, w, h, courant, reach, along, number, seen, out):
     nx, ny, nz = phi.shape
+    walled = len(seen) > 0
+    known = np.zeros(len(seen), np.bool_)
     for ii in prange(nx):
         i = np.int64(ii)
         for j in range(ny):
@@ -51,4 +63,10 @@ def _carry_phi(phi, u, v, w, courant, reach, along, out):
                 a, b, c = velocity(u, v, w, x, y, z)
                 s = 0.5 * courant
                 a, b, c = velocity(u, v, w, x - s * (a + along[0]), y - s * (b + along[1]), z - s * (c + along[2]))
-                out[i, j, k] = limited_cubic(phi, i - courant * a, j - courant * b, k - courant * c)
+                x, y, z = i - courant * a, j - courant * b, k - courant * c
+                if walled:
+                    p, q, r, x, y, z, _ = walk(number, seen, i, j, k, x, y, z)
+                    if number[p, q, r] != FAR:
+                        out[i, j, k] = seen_linear(phi, h, number, seen, known, p, q, r, x, y, z)
+                        continue
+                out[i, j, k] = limited_cubic(phi, x, y, z)

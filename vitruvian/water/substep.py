@@ -26,6 +26,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.sides import uncover
 from vitruvian.water.solids import rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState
@@ -55,12 +56,13 @@ class StepResult:
 
 def substep(
     tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult,
-    patches: Patches | None = None,
+    patches: Patches | None = None, before: Boundary | None = None,
 ) -> None:  # fmt: skip
+    """before: bodies on the grid where they are now, if any is thin."""
     ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     if tank.free_surface:
         old_phi = state.phi
-        advect_surface(tank, state, dt)
+        advect_surface(tank, state, dt, None if before is None else before.sides)
         pls.move_particles(tank, state, dt, None)
         spray.fly(tank, state, dt)
         new_phi, state.phi = state.phi, old_phi
@@ -70,13 +72,13 @@ def substep(
         advect_velocity(tank, state, dt)
     let_in(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches)
-    before = None
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches, before)
+    carried = None
     if tank.order == 2:
-        before = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
+        carried = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
     _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
-    if before is not None:
-        remember(state, before, dt)
+    if carried is not None:
+        remember(state, carried, dt)
     absorb(tank, state, dt)
     state.time += dt
     state.substeps += 1
@@ -92,8 +94,9 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
 
 
 def _bodies_and_surface(
-    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None
-) -> Boundary:
+    tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None = None,
+    start: Boundary | None = None,
+) -> Boundary:  # fmt: skip
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
         before, twists = mechanism.skins(body), mechanism.links(body).twists
@@ -121,7 +124,8 @@ def _bodies_and_surface(
         return boundary
     if tank.particles:
         pls.correct_surface(tank, state)
-    state.phi = make_distance(tank, state.phi)
+    uncover(state.phi, tank.cell, boundary, start, state.origin)
+    state.phi = make_distance(tank, state.phi, boundary.sides)
     if tank.particles:
         # against the distance alone: balls of escaped markers would hide from each other that they have escaped
         spray.release(tank, state, boundary.volume)
@@ -129,7 +133,7 @@ def _bodies_and_surface(
         pls.adjust_radii(tank, state)
     extend_under_bodies(tank, state, boundary)
     if tank.keep_volume and tank.closed:
-        shift_surface(tank, state, boundary.volume)
+        shift_surface(tank, state, boundary)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
     if not (state.phi < 0.0).any():
