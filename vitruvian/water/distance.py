@@ -15,6 +15,7 @@ from vitruvian.water.sides import ALL, FAR, NOTHING, NOWHERE, bits_at, sees, wal
 from vitruvian.water.volume import one_sided
 
 BAND = 5  # cells on each side in which phi is a distance; beyond, it is +-BAND h
+ASIDE = 2.1  # squared distance [cells] beside a wall, where the cell next to it may be the only one that meets the surface
 Array = np.ndarray
 
 
@@ -205,7 +206,12 @@ def _hand_on(phi, h, number, seen, closest, normal, layer, out):
                                         p, q, r = a, b, c
                     if best < 1e29:
                         if step == 0:
-                            _foot(phi[i, j, k], closest[p, q, r], normal[p, q, r], i, j, k, closest[i, j, k])
+                            _foot(
+                                phi[i, j, k], closest[p, q, r], normal[p, q, r], ASIDE if behind else 1.0, i, j, k,
+                                closest[i, j, k],
+                            )  # fmt: skip
+                            if behind:
+                                _beside_wall(number, seen, i, j, k, closest[p, q, r], closest[i, j, k])
                         else:
                             for a in range(3):
                                 closest[i, j, k, a] = closest[p, q, r, a]
@@ -249,14 +255,25 @@ def _in_sight(number, seen, i, j, k, point):
     return walk(number, seen, i, j, k, point[0], point[1], point[2])[6]
 
 
+@njit(cache=True)
+def _beside_wall(number, seen, i, j, k, known, foot):
+    """Take the known point instead of the foot if a wall lies on the way along the surface between them."""
+    p, q, r, _, _, _, _ = walk(number, seen, i, j, k, foot[0], foot[1], foot[2])
+    x, y, z = p + known[0] - foot[0], q + known[1] - foot[1], r + known[2] - foot[2]
+    if not walk(number, seen, p, q, r, x, y, z)[6]:
+        for a in range(3):
+            foot[a] = known[a]
+
+
 @njit(cache=True, inline="always")
-def _foot(value, known, normal, i, j, k, out):
-    """Foot of the perpendicular to the tangent plane at a neighbour's nearest point, if it lies within a cell of it."""
+def _foot(value, known, normal, reach, i, j, k, out):
+    """Foot of the perpendicular to the tangent plane at a neighbour's nearest point, if its squared distance from that
+    is within reach."""
     dx, dy, dz = i - known[0], j - known[1], k - known[2]
     nx, ny, nz = normal[0], normal[1], normal[2]
     along = dx * nx + dy * ny + dz * nz
     aside = dx * dx + dy * dy + dz * dz - along * along
-    if aside < 1.0 and (along < 0.0) == (value < 0.0):
+    if aside < reach and (along < 0.0) == (value < 0.0):
         out[0], out[1], out[2] = i - along * nx, j - along * ny, k - along * nz
     else:
         out[0], out[1], out[2] = known[0], known[1], known[2]

@@ -6,9 +6,10 @@ comes from along a way that no wall cuts (Guendelman, Selle, Losasso and Fedkiw 
 with the slope of what is. The level set of a cell is that of its own piece. Where the cell's centre is not in that
 piece, or a wall has just passed over it, nothing was carried there, and it is continued from the cells around:
 
-    phi_c = mean over seen n of phi_n + (x_c - x_n) . grad phi_n,        weights 1 / |x_c - x_n|^2
+    phi_c = mean over n of phi_n + (x_c - x_n) . grad phi_n
 
-and so are further pieces, from the cells that they are open to. A flat surface is continued exactly.
+with n the cells seen across faces, or where there are none, across edges or corners. So are further pieces, from the
+cells that they are open to. A flat surface is continued exactly.
 """
 
 from __future__ import annotations
@@ -298,20 +299,21 @@ def _continue(phi, h, number, seen, cells, unknown):
             if not unknown[n]:
                 continue
             i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
-            total = weights = 0.0
+            total, weights, nearest = 0.0, 0.0, 3
             for a in range(-1, 2):
                 for b in range(-1, 2):
                     for c in range(-1, 2):
                         steps = abs(a) + abs(b) + abs(c)
-                        if steps == 0 or not sees(seen[n], a, b, c):
+                        if steps == 0 or steps > nearest or not sees(seen[n], a, b, c):
                             continue
                         p, q, r = i + a, j + b, k + c
                         if not _known(number, unknown, p, q, r):
                             continue
+                        if steps < nearest:
+                            total, weights, nearest = 0.0, 0.0, steps
                         seen_slope(phi, h, number, seen, unknown, p, q, r, slope)
-                        weight = 1.0 / steps
-                        total += weight * (phi[p, q, r] - a * slope[0] - b * slope[1] - c * slope[2])
-                        weights += weight
+                        total += phi[p, q, r] - a * slope[0] - b * slope[1] - c * slope[2]
+                        weights += 1.0
             if weights > 0.0:
                 value[n] = total / weights
                 found[n] = True

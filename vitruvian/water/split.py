@@ -188,8 +188,8 @@ def _build(
             used += 1
         else:
             joined[e] = NONE
-            # with no unknown of its own it is one with the cell's own piece, if both are wet or both dry
-            if (level[e] < 0.0) != (phi[cells[e, 0], cells[e, 1], cells[e, 2]] < 0.0):
+            # wet, with no unknown of its own, it is one with the cell's own piece, if that is wet
+            if level[e] >= 0.0 or phi[cells[e, 0], cells[e, 1], cells[e, 2]] >= 0.0:
                 slot[e] = DRY
     one, two, amount = np.empty(2 * len(faces), np.int64), np.empty(2 * len(faces), np.int64), np.empty(2 * len(faces))
     count = 0
