@@ -134,8 +134,10 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
     area, moment = np.zeros((count, 3, 2)), np.zeros((count, 3, 2))
     walls(corners, number, area, moment)
     halves = np.empty((count, MOST_PIECES, 3))
+    space = np.empty(count)
     extra_volume = np.zeros(extras)
     for n in range(count):
+        space[n] = piece_volume(sides[n].sum(axis=0), area[n], moment[n], 1)
         for m in range(pieces[n]):
             volume = piece_volume(sides[n, m], area[n], moment[n], pieces[n])
             if extra[n, m] >= 0:
@@ -270,7 +272,7 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             oz[i, j, k] = total
     return (
         extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
-        lengths[:kept].copy(), cells, inside, extra_volume,
+        lengths[:kept].copy(), cells, inside, space, extra_volume,
     )  # fmt: skip
 
 

@@ -117,7 +117,9 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
         _set_lengths(b, cuts)
         if tank.free_surface and len(b.pieces.thin):
             two = [np.full(len(c.pieces.thin), s.shape.two_sided(s.vertices, h)) for s, c in zip(on_grid, cuts)]
-            b.sides = find_sides(b, np.concatenate(two))
+            walls = np.concatenate(two)
+            b.sides = find_sides(b, walls)
+            b.volume[tuple(b.pieces.thin[walls].T)] = b.pieces.space[walls]
     b.cells, b.cell_link, b.rows = boundary_rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
     )
@@ -192,7 +194,7 @@ def _outside(pieces: Pieces, boxes: Array) -> Pieces:
     keep = np.all(ends != -2, axis=1)
     return Pieces(
         pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep], pieces.thin,
-        pieces.inside, pieces.volume[new],
+        pieces.inside, pieces.space, pieces.volume[new],
     )  # fmt: skip
 
 
@@ -209,6 +211,7 @@ def _all_pieces(found: Sequence[Pieces]) -> Pieces:
         np.concatenate([p.lengths for p in found]),
         np.concatenate([p.thin for p in found]),
         np.concatenate([p.inside for p in found]),
+        np.concatenate([p.space for p in found]),
         np.concatenate([p.volume for p in found]),
     )
 
