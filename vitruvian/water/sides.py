@@ -70,8 +70,8 @@ def looked(sides: Sides | None) -> tuple[Array, Array]:
 
 
 def uncover(phi: Array, h: float, b: Boundary, before: Boundary | None, origin: Array) -> None:
-    """Continue the level set to cells that nothing was carried to, in place: those whose centre is not in their own
-    piece, was not before, or has been passed by a skin since.
+    """Continue the level set to cells that nothing was carried to, in place: those that a skin has passed since, and those
+    whose centre is not in their own piece, or was not before, unless they are open to the same side still.
     """
     if b.sides is None:
         return
@@ -80,10 +80,14 @@ def uncover(phi: Array, h: float, b: Boundary, before: Boundary | None, origin: 
     if before is not None and before.sides is not None:
         earlier = before.sides
         _hide(earlier.cells[earlier.hidden], np.zeros(int(earlier.hidden.sum()), bool), s.number, unknown)
+    passed = np.zeros(len(s.cells), bool)
     if before is not None and b.gathered is not None and before.gathered is not None:
         now, then = b.gathered[1], before.gathered[1]
         if now.shape == then.shape and not np.array_equal(now, then):
-            _passed(s.cells, b.triangle, now, then, origin, h, unknown)
+            _passed(s.cells, b.triangle, now, then, origin, h, passed)
+    unknown |= passed
+    if before is not None and before.sides is not None:
+        _still(s.cells, s.number, s.seen, *looked(before.sides), passed, unknown)
     _continue(phi, h, s.number, s.seen, s.cells, unknown)
 
 
@@ -191,12 +195,10 @@ def _hide(cells, inside, number, hidden):
 
 
 @njit(cache=True)
-def _passed(cells, triangle, corners, before, origin, h, unknown):
+def _passed(cells, triangle, corners, before, origin, h, passed):
     """Mark cells whose centre does not lie outside the nearest skin both now and before."""
     x = np.empty(3)
     for n in range(len(cells)):
-        if unknown[n]:
-            continue
         for d in range(3):
             x[d] = origin[d] + (cells[n, d] + 0.5) * h
         best, t, last = 1e30, -1, -1
@@ -222,7 +224,26 @@ def _passed(cells, triangle, corners, before, origin, h, unknown):
                     way += (corners[t, v, d] - before[t, v, d]) ** 2
                 moved = max(moved, way)
             # no part of a triangle moves farther than its farthest corner
-            unknown[n] = best <= moved and not (_above(x, corners[t]) > 0.0 and _above(x, before[t]) > 0.0)
+            passed[n] = best <= moved and not (_above(x, corners[t]) > 0.0 and _above(x, before[t]) > 0.0)
+
+
+@njit(cache=True)
+def _still(cells, number, seen, number_before, seen_before, passed, unknown):
+    """Cells that nothing has passed are known if a cell across a face that is known was seen before and is so now."""
+    doubtful = unknown.copy()
+    for n in range(len(cells)):
+        if not unknown[n] or passed[n]:
+            continue
+        i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        then = bits_at(number_before, seen_before, i, j, k)
+        for side in range(6):
+            s, axis = 2 * (side % 2) - 1, side // 2
+            a, b, c = (s if axis == 0 else 0), (s if axis == 1 else 0), (s if axis == 2 else 0)
+            p, q, r = i + a, j + b, k + c
+            if not (0 <= p < number.shape[0] and 0 <= q < number.shape[1] and 0 <= r < number.shape[2]):
+                continue
+            if sees(seen[n], a, b, c) and sees(then, a, b, c) and _known(number, doubtful, p, q, r):
+                unknown[n] = False
 
 
 @njit(cache=True)
