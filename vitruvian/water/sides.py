@@ -229,13 +229,19 @@ def _passed(cells, triangle, corners, before, origin, h, passed):
 
 @njit(cache=True)
 def _still(cells, number, seen, number_before, seen_before, passed, unknown):
-    """Cells that nothing has passed are known if a cell across a face that is known was seen before and is so now."""
+    """Cells that nothing has passed are known if a cell across a face that is known was seen before and is so now, and
+    they see some along each axis: others cannot tell where a surface crosses them.
+    """
     doubtful = unknown.copy()
     for n in range(len(cells)):
         if not unknown[n] or passed[n]:
             continue
         i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
         then = bits_at(number_before, seen_before, i, j, k)
+        now = seen[n]
+        along_x, along_y = sees(now, -1, 0, 0) or sees(now, 1, 0, 0), sees(now, 0, -1, 0) or sees(now, 0, 1, 0)
+        if not (along_x and along_y and (sees(now, 0, 0, -1) or sees(now, 0, 0, 1))):
+            continue
         for side in range(6):
             s, axis = 2 * (side % 2) - 1, side // 2
             a, b, c = (s if axis == 0 else 0), (s if axis == 1 else 0), (s if axis == 2 else 0)

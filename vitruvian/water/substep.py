@@ -62,7 +62,7 @@ def substep(
     ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     if tank.free_surface:
         old_phi = state.phi
-        advect_surface(tank, state, dt, None if before is None else before.sides)
+        advect_surface(tank, state, dt, before)
         pls.move_particles(tank, state, dt, None)
         spray.fly(tank, state, dt)
         new_phi, state.phi = state.phi, old_phi
