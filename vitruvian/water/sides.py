@@ -27,6 +27,7 @@ FAR, NEAR = -1, -2  # cells that see all around: more than two cells from any th
 ALL = (1 << 27) - 1
 OPEN = 1 << 27  # beside the bits of neighbours: a face of the cell's own piece is open
 CLOSED = 1e-6  # open parts below it are rounding
+SPECK = 1e-3  # cells from the surface at which a piece lies at least, on the side of what it is open to
 PASSES = 4  # by which what is hidden is continued from what is known
 NOWHERE = np.full((0, 0, 0), FAR, np.int32)
 NOTHING = np.zeros(0, np.int64)
@@ -359,7 +360,7 @@ def _pieces(phi, h, number, seen, cells, faces, ends, opened, value, slope):
     told = np.zeros(count, np.bool_)
     at = np.empty(3)
     for _ in range(PASSES):
-        total, weights = np.zeros((count, 4)), np.zeros(count)
+        total, weights, wet = np.zeros((count, 4)), np.zeros(count), np.zeros(count)
         for m in range(len(faces)):
             for end in range(2):
                 e, other = ends[m, end], ends[m, 1 - end]
@@ -378,10 +379,16 @@ def _pieces(phi, h, number, seen, cells, faces, ends, opened, value, slope):
                 for d in range(3):
                     total[e, 1 + d] += opened[m] * at[d]
                 weights[e] += opened[m]
+                wet[e] += opened[m] if there < 0.0 else 0.0
         more = False
         for e in range(count):
             if weights[e] > 0.0:
                 value[e] = total[e, 0] / weights[e]
+                # a slope alone makes no water where all is dry about a piece, nor air where all is wet
+                if wet[e] == 0.0:
+                    value[e] = max(value[e], SPECK * h)
+                elif wet[e] == weights[e]:
+                    value[e] = min(value[e], -SPECK * h)
                 for d in range(3):
                     slope[e, d] = total[e, 1 + d] / weights[e]
                 told[e] = more = True
