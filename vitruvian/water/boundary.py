@@ -24,7 +24,9 @@ class Pieces:
     lengths: Array  # of the water that moves with each pair's face, in cells, shape (m,)
     thin: Array  # cells that thin parts of bodies cut, and their neighbours, shape (k, 3)
     inside: Array = field(default_factory=lambda: np.zeros(0, bool))  # whether the centre of each lies in its own piece
-    space: Array = field(default_factory=lambda: np.zeros(0))  # open part of each of them, from its faces and walls, (k,)
+    space: Array = field(
+        default_factory=lambda: np.zeros(0)
+    )  # open part of each of them, from its faces and walls, (k,)
     volume: Array = field(default_factory=lambda: np.zeros(0))  # of each further piece, in cells, shape (n,)
 
     def moved(self, by: Array) -> Pieces:

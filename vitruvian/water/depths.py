@@ -35,24 +35,24 @@ def depths(tank: Tank, state: WaterState, points: Array) -> Array:
     return out
 
 
-def skin_depths(tank: Tank, state: WaterState, b: Boundary, corners: Array) -> Array:
-    """Depth [m] of the corners of triangles ((n, 3, 3), [m]) below the surface on their own side, shape (n, 3)."""
+def skin_depths(tank: Tank, state: WaterState, b: Boundary, corners: Array, height: Array | None) -> Array:
+    """Depth [m] of the corners of triangles ((n, 3, 3), [m]) below the surface on their own side, shape (n, 3); height:
+    of `heights`.
+    """
     out = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
-    if b.sides is not None:
-        height = _heights(tank, state, b)
+    if height is not None:
         _corner_depths(state.phi, tank.cell, *_looked(b.sides), b.sides.hidden, height, state.origin, corners, out)
     return out
 
 
-def row_depths(tank: Tank, state: WaterState, b: Boundary) -> Array:
-    """Depth [m] at the centre of the cell of each of the boundary's rows below the surface of its piece, 0 where that is
-    dry; shape (rows,).
+def row_depths(tank: Tank, state: WaterState, b: Boundary, height: Array | None) -> Array:
+    """Depth [m] at the centre of the cell of each of the boundary's rows below the surface of its piece, 0 where that
+    is dry; shape (rows,). height: of `heights`.
     """
     c = b.cells
     out = depths(tank, state, state.origin + (c + 0.5) * tank.cell)
     wet = state.phi[c[:, 0], c[:, 1], c[:, 2]] < 0.0
-    if b.sides is not None:
-        height = _heights(tank, state, b)
+    if height is not None:
         level, slope = piece_levels(state.phi, tank.cell, b)
         above = np.full(len(level), np.nan)
         _piece_heights(height, b.pieces.faces, b.pieces.ends, above)
@@ -66,8 +66,12 @@ def _looked(sides: Sides) -> tuple[Array, Array, Array]:
     return sides.number, sides.seen, np.zeros(len(sides.seen), bool)
 
 
-def _heights(tank: Tank, state: WaterState, b: Boundary) -> Array:
-    """Height [m] of the surface above each wet cell about the bodies, NaN elsewhere; shape of the tank."""
+def heights(tank: Tank, state: WaterState, b: Boundary) -> Array | None:
+    """Height [m] of the surface above each wet cell about the bodies, NaN elsewhere, shape of the tank; None where no
+    body is thin.
+    """
+    if b.sides is None:
+        return None
     out = np.full(tank.shape, np.nan)
     low = np.maximum(b.box[:, 0] - MARGIN, 0)
     high = np.minimum(b.box[:, 1] + MARGIN, tank.shape)
@@ -186,9 +190,14 @@ def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners,
             i, j, k = int(np.rint(ask[0])), int(np.rint(ask[1])), int(np.rint(ask[2]))
             if not (0 <= i < nx and 0 <= j < ny and 0 <= k < nz) or number[i, j, k] == FAR:
                 continue
-            best = 1e30
-            p = q = r = -1
+            # the cell that holds the point, or else the nearest one that lies before the skin
+            p, q, r = i, j, k
+            before = (i - x[0]) * normal[0] + (j - x[1]) * normal[1] + (k - x[2]) * normal[2]
+            shown = before > 0.0 and (number[i, j, k] < 0 or not hidden[number[i, j, k]])
+            best = 0.0 if shown else 1e30
             for a in range(max(i - 1, 0), min(i + 2, nx)):
+                if shown:
+                    break
                 for b in range(max(j - 1, 0), min(j + 2, ny)):
                     for c in range(max(k - 1, 0), min(k + 2, nz)):
                         before = (a - x[0]) * normal[0] + (b - x[1]) * normal[1] + (c - x[2]) * normal[2]
@@ -198,7 +207,7 @@ def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners,
                         if d2 < best:
                             best = d2
                             p, q, r = a, b, c
-            if p < 0:
+            if best > 1e29:
                 continue
             seen_slope(phi, h, number, seen, known, p, q, r, slope)
             level = phi[p, q, r] + slope[0] * (x[0] - p) + slope[1] * (x[1] - q) + slope[2] * (x[2] - r)

@@ -15,7 +15,9 @@ from vitruvian.water.sides import ALL, FAR, NOTHING, NOWHERE, bits_at, sees, wal
 from vitruvian.water.volume import one_sided
 
 BAND = 5  # cells on each side in which phi is a distance; beyond, it is +-BAND h
-ASIDE = 2.1  # squared distance [cells] beside a wall, where the cell next to it may be the only one that meets the surface
+ASIDE = (
+    2.1  # squared distance [cells] beside a wall, where the cell next to it may be the only one that meets the surface
+)
 Array = np.ndarray
 
 

@@ -66,7 +66,7 @@ def _pieces_known(
     """Faces between pieces are known where one of these is wet, whatever the cells' own are, in place."""
     faces = b.long_faces[(b.long_faces[:, 0] == axis), 1:]
     wet = b.long_wet[b.long_faces[:, 0] == axis]
-    side = np.any((faces == 0) | (faces == given.shape), axis=1) | ((faces[:, axis] == given.shape[axis] - 1))
+    side = np.any((faces == 0) | (faces == given.shape), axis=1) | (faces[:, axis] == given.shape[axis] - 1)
     faces, wet = faces[~side], wet[~side]
     at = tuple((faces + [margin if d in tank.wrapped else 0 for d in range(3)]).T)
     known[at] = wet

@@ -26,7 +26,7 @@ def advect_surface(tank: Tank, state: WaterState, dt: float, boundary: Boundary 
     phi, u, v, w = (widen(tank, f, margin) for f in (state.phi, state.u, state.v, state.w))
     out = phi.copy()
     number, seen = looked(None if boundary is None else boundary.sides)
-    body = (u, v, w)
+    body: tuple[Array, ...] = (u, v, w)
     if boundary is not None and len(seen):
         number = widen(tank, number, margin)
         body = tuple(widen(tank, f, margin) for f in (boundary.body_x, boundary.body_y, boundary.body_z))
