@@ -190,14 +190,10 @@ def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners,
             i, j, k = int(np.rint(ask[0])), int(np.rint(ask[1])), int(np.rint(ask[2]))
             if not (0 <= i < nx and 0 <= j < ny and 0 <= k < nz) or number[i, j, k] == FAR:
                 continue
-            # the cell that holds the point, or else the nearest one that lies before the skin
+            # the cell that holds the point if no wall is in it, or else the nearest one that lies before the skin
             p, q, r = i, j, k
-            before = (i - x[0]) * normal[0] + (j - x[1]) * normal[1] + (k - x[2]) * normal[2]
-            shown = before > 0.0 and (number[i, j, k] < 0 or not hidden[number[i, j, k]])
-            best = 0.0 if shown else 1e30
-            for a in range(max(i - 1, 0), min(i + 2, nx)):
-                if shown:
-                    break
+            best = 0.0 if number[i, j, k] < 0 else 1e30
+            for a in range(max(i - 1, 0), min(i + 2, nx) if best > 0.0 else 0):
                 for b in range(max(j - 1, 0), min(j + 2, ny)):
                     for c in range(max(k - 1, 0), min(k + 2, nz)):
                         before = (a - x[0]) * normal[0] + (b - x[1]) * normal[1] + (c - x[2]) * normal[2]

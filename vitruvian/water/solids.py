@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -38,6 +39,9 @@ class WetShape:
     links: Array  # index of a link for each triangle, shape (m,)
     memory: dict[str, Placed] = field(default_factory=dict, repr=False, compare=False)  # where it lay last
     link_names: dict[int, str] = field(default_factory=dict, compare=False)  # where they differ from the skin's
+    last: dict[str, Any] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # the boundary that it was last part of
     convex: bool | None = field(default=None, compare=False)  # None until asked for
 
     @classmethod
@@ -55,9 +59,11 @@ class WetShape:
         if self.convex is None:
             hull = ConvexHull(vertices[np.unique(self.mesh.faces)]).volume
             object.__setattr__(self, "convex", mesh_volume(vertices, self.mesh.faces) > CONVEX * hull)
+        if not self.convex:
+            return True
         a, b, c = (vertices[self.mesh.faces[:, n]] for n in range(3))
         area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
-        return not self.convex or 2.0 * mesh_volume(vertices, self.mesh.faces) < h * area
+        return 2.0 * mesh_volume(vertices, self.mesh.faces) < h * area
 
 
 @dataclass
@@ -131,7 +137,23 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
         )
         b.cells, b.cell_link = np.concatenate([b.cells, cells]), np.concatenate([b.cell_link, links])
         b.rows, b.row_piece = np.concatenate([b.rows, rows]), np.concatenate([b.row_piece, piece])
+    if tank.free_surface:
+        skins[0].shape.last.update(boundary=b, grid=(h, tank.body_detail, *state.origin))
     return b
+
+
+def remembered(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origins: Array) -> Boundary:
+    """What `rasterise` gives, and gave last time if nothing has moved since; velocities may be those of that time."""
+    for skin in skins[:1]:
+        b = skin.shape.last.get("boundary")
+        if (
+            b is not None and b.volume.shape == tank.shape and len(b.skins) == len(skins)
+            and skin.shape.last["grid"] == (tank.cell, tank.body_detail, *state.origin)
+            and all(old.shape is new.shape and np.array_equal(old.vertices, new.vertices)
+                    for old, new in zip(b.skins, skins))
+        ):  # fmt: skip
+            return b
+    return rasterise(tank, state, skins, origins)
 
 
 def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:

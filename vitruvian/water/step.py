@@ -18,7 +18,7 @@ from vitruvian.water.model import Tank
 from vitruvian.water.narrow import warn_of_narrow
 from vitruvian.water.patches import Patches
 from vitruvian.water.pressure import Boundary
-from vitruvian.water.solids import check_apart, fastest_point, rasterise
+from vitruvian.water.solids import check_apart, fastest_point, remembered, set_body_velocity
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
 from vitruvian.water.window import check_reached, check_seam, check_sides
@@ -92,7 +92,10 @@ def _beside_thin(
     if mechanism is None or not tank.free_surface:
         return None
     if last is None:
-        last = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
+        skins, links = mechanism.skins(body), mechanism.links(body)
+        last = remembered(tank, state, skins, links.origins)
+        if last.sides is not None:
+            set_body_velocity(tank, state, last, skins, links.twists)
     return last if last.sides is not None else None
 
 
