@@ -162,10 +162,29 @@ def _depth(level, slope_z, height, z, h, at):
 
 
 @njit(cache=True)
+def _walled(number, point, origin, h):
+    """Whether a cell about a point, of those that `depths` asks, does not see all around."""
+    nx, ny, nz = number.shape
+    x, y, z = (point[0] - origin[0]) / h - 0.5, (point[1] - origin[1]) / h - 0.5, (point[2] - origin[2]) / h - 0.5
+    for i in range(max(int(np.floor(x)), 0), min(int(np.floor(x)) + 2, nx)):
+        for j in range(max(int(np.floor(y)), 0), min(int(np.floor(y)) + 2, ny)):
+            for k in range(max(int(np.floor(z - 0.5)), 0), min(int(np.floor(z + 0.5)) + 2, nz)):
+                if number[i, j, k] >= 0:
+                    return True
+    return False
+
+
+@njit(cache=True)
 def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners, out):
     nx, ny, nz = phi.shape
     x, ask, normal, slope = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for t in range(corners.shape[0]):
+        if not (
+            _walled(number, corners[t, 0], origin, h)
+            or _walled(number, corners[t, 1], origin, h)
+            or _walled(number, corners[t, 2], origin, h)
+        ):
+            continue
         size = 0.0
         for d in range(3):
             e, f = (d + 1) % 3, (d + 2) % 3
