@@ -316,7 +316,7 @@ def _sweep(phi, h, far, box, number, seen):
                     c = min(s * phi[i, j, max(k - 1, k0)], s * phi[i, j, min(k + 1, k1 - 1)])
                     bits = bits_at(number, seen, i, j, k)
                     if bits != ALL:
-                        # far from the surface what lies behind a wall counts if it is wet or dry alike
+                        # far from it what lies behind a wall counts if it is wet or dry alike
                         a = min(_alike(phi, s, max(i - 1, i0), j, k), _alike(phi, s, min(i + 1, i1 - 1), j, k))
                         b = min(_alike(phi, s, i, max(j - 1, j0), k), _alike(phi, s, i, min(j + 1, j1 - 1), k))
                         c = min(_alike(phi, s, i, j, max(k - 1, k0)), _alike(phi, s, i, j, min(k + 1, k1 - 1)))

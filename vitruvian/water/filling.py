@@ -56,9 +56,8 @@ def fill(
     if not np.isfinite(phi).all():
         cell = tuple(int(n) for n in np.argwhere(~np.isfinite(phi))[0])
         raise InputError(f"water: phi is not a number in cell {cell}")
-    if tank.free_surface:
-        if not (phi < 0.0).any():
-            raise InputError("water: the tank is empty; raise the level")
+    if tank.free_surface and not (phi < 0.0).any():
+        raise InputError("water: the tank is empty; raise the level")
     state = WaterState(
         np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
         np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),

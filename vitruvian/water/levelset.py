@@ -26,12 +26,12 @@ def advect_surface(tank: Tank, state: WaterState, dt: float, boundary: Boundary 
     phi, u, v, w = (widen(tank, f, margin) for f in (state.phi, state.u, state.v, state.w))
     out = phi.copy()
     number, seen = looked(None if boundary is None else boundary.sides)
-    body: tuple[Array, ...] = (u, v, w)
+    bx, by, bz = u, v, w
     if boundary is not None and len(seen):
         number = widen(tank, number, margin)
-        body = tuple(widen(tank, f, margin) for f in (boundary.body_x, boundary.body_y, boundary.body_z))
+        bx, by, bz = (widen(tank, f, margin) for f in (boundary.body_x, boundary.body_y, boundary.body_z))
     along = stream(tank, state)
-    _carry_phi(phi, u, v, w, *body, tank.cell, dt / tank.cell, (BAND - 0.5) * tank.cell, along, number, seen, out)
+    _carry_phi(phi, u, v, w, bx, by, bz, tank.cell, dt / tank.cell, (BAND - 0.5) * tank.cell, along, number, seen, out)
     out = narrow(tank, out, margin)
     if tank.boundary("z+") == "open":
         # what comes in over the rim is air

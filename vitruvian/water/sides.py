@@ -27,7 +27,7 @@ FAR, NEAR = -1, -2  # cells that see all around: more than two cells from any th
 ALL = (1 << 27) - 1
 OPEN = 1 << 27  # beside the bits of neighbours: a face of the cell's own piece is open
 CLOSED = 1e-6  # open parts below it are rounding
-SPECK = 1e-3  # cells from the surface at which a piece lies at least, on the side of what it is open to
+SPECK = 1e-3  # cells from the surface at which a piece lies at least, on the side of all that it is open to
 PASSES = 4  # by which what is hidden is continued from what is known
 NOWHERE = np.full((0, 0, 0), FAR, np.int32)
 NOTHING = np.zeros(0, np.int64)
@@ -71,8 +71,8 @@ def looked(sides: Sides | None) -> tuple[Array, Array]:
 
 
 def uncover(phi: Array, h: float, b: Boundary, before: Boundary | None, origin: Array) -> None:
-    """Continue the level set to cells that nothing was carried to, in place: those that a skin has passed since, and those
-    whose centre is not in their own piece, or was not before, unless they are open to the same side still.
+    """Continue the level set to cells that nothing was carried to, in place: those that a skin has passed since, and
+    those whose centre is not in their own piece, or was not before, unless they are open to the same side still.
     """
     if b.sides is None:
         return
@@ -316,6 +316,14 @@ def seen_slope(phi, h, number, seen, unknown, i, j, k, out):
             out[axis] *= h / size
 
 
+@njit(cache=True, inline="always")
+def _of_its_side(value, wet, weights, h):
+    """A slope alone makes no water where all is dry about, nor air where all is wet."""
+    if wet == 0.0:
+        return max(value, SPECK * h)
+    return min(value, -SPECK * h) if wet == weights else value
+
+
 @njit(cache=True)
 def _continue(phi, h, number, seen, cells, unknown):
     slope = np.empty(3)
@@ -383,12 +391,7 @@ def _pieces(phi, h, number, seen, cells, faces, ends, opened, value, slope):
         more = False
         for e in range(count):
             if weights[e] > 0.0:
-                value[e] = total[e, 0] / weights[e]
-                # a slope alone makes no water where all is dry about a piece, nor air where all is wet
-                if wet[e] == 0.0:
-                    value[e] = max(value[e], SPECK * h)
-                elif wet[e] == weights[e]:
-                    value[e] = min(value[e], -SPECK * h)
+                value[e] = _of_its_side(total[e, 0] / weights[e], wet[e], weights[e], h)
                 for d in range(3):
                     slope[e, d] = total[e, 1 + d] / weights[e]
                 told[e] = more = True

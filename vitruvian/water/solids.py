@@ -53,8 +53,8 @@ class WetShape:
         return cls(name, mesh, carried, link_names=dict(enumerate(link_names)))
 
     def two_sided(self, vertices: Array, h: float) -> bool:
-        """Whether the surface may differ on two sides of a wall of this body: not if it is convex, as it was when it was
-        asked first, and in the mean (twice its volume over its area) no thinner than a cell h [m].
+        """Whether the surface may differ on two sides of a wall of this body: not if it is convex, as it was when it
+        was asked first, and in the mean (twice its volume over its area) no thinner than a cell h [m].
         """
         if self.convex is None:
             hull = ConvexHull(vertices[np.unique(self.mesh.faces)]).volume

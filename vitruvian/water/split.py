@@ -80,8 +80,8 @@ def add_pieces(
     diagonal: Array, top: Array, right: Array, x: Array, fall: float, level: Array | None = None,
 ) -> Split | None:  # fmt: skip
     """Change the system of cells' own pieces with unit lengths (arrays padded, in place) into that of all pieces and
-    true lengths; fall: the speed [m/s] that gravity has given all w; level: level set [m] of each further piece, that of
-    its cell unless told. None without further pieces.
+    true lengths; fall: the speed [m/s] that gravity has given all w; level: level set [m] of each further piece, that
+    of its cell unless told. None without further pieces.
     """
     p = b.pieces
     level = phi[tuple(p.cells.T)] if level is None else level
@@ -90,8 +90,8 @@ def add_pieces(
     if not len(p.cells):
         return None
     slot, joined, one, two, amount = _build(
-        p.cells, p.faces, p.ends, p.opened, p.lengths, phi, level, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz, diagonal,
-        int(top.max()), right, x, fall,
+        p.cells, p.faces, p.ends, p.opened, p.lengths, phi, level, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz,
+        diagonal, int(top.max()), right, x, fall,
     )  # fmt: skip
     active = slot >= 0
     if not active.any() and not (slot == DRY).any():
@@ -202,9 +202,7 @@ def _build(
         c = cx if axis == 0 else (cy if axis == 1 else cz)
         qa, qb = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
         pa, pb = (level[ea] if ea >= 0 else qa), (level[eb] if eb >= 0 else qb)
-        if (
-            sa == NONE and sb == NONE
-        ):  # no unknowns of their own: parts of the cells' own pieces, with their true length
+        if sa == NONE and sb == NONE:  # no unknowns of their own: parts of the cells' own pieces, at true length
             if qa < 0.0 and qb < 0.0:
                 change = opened[m] * (1.0 / lengths[m] - 1.0)
                 c[i + 1, j + 1, k + 1] += change

@@ -15,8 +15,8 @@ STEP = 0.05  # cells by which the surface is shifted to measure its area
 
 
 def water_volume(tank: Tank, phi: Array, opened: Boundary | Array) -> float:
-    """Volume of water [m^3]; `opened` is the open part of each cell, or the boundary that knows the pieces of cells that
-    a thin body splits as well.
+    """Volume of water [m^3]; `opened` is the open part of each cell, or the boundary, which knows the pieces of cells
+    that a thin body splits as well.
     """
     more = _in_pieces(tank, phi, opened)[0] if isinstance(opened, Boundary) else 0.0
     phi, part, number, seen = _with_ends(tank, phi, opened)
