@@ -103,7 +103,7 @@ def test_a_thick_convex_body_has_the_same_water_all_round():
 def test_a_dry_vessel_stays_dry_and_carries_what_it_displaces(wall, seed):
     aside, turn = placed(seed)
     centre = MIDDLE + aside
-    tank, bodies, body, water = tank_with(driven(wall, centre, turn), centre, 0.8)
+    tank, bodies, body, water = tank_with(driven(wall, centre, turn), centre, 0.8, wall)
     for _ in range(3):
         done = step(tank, water, 0.03, mechanism=bodies, body=body)
     dry = cavity(points(tank), centre, turn, wall * CELL)
@@ -117,7 +117,7 @@ def test_a_dry_vessel_stays_dry_and_carries_what_it_displaces(wall, seed):
 
 
 def test_depths_on_a_vessel_are_those_of_each_side():
-    tank, bodies, body, water = tank_with(driven(0.4, MIDDLE, np.eye(3)), MIDDLE, 0.8)
+    tank, bodies, body, water = tank_with(driven(0.4, MIDDLE, np.eye(3)), MIDDLE, 0.8, 0.4)
     b = on_grid(tank, water, bodies, body)
     corners = b.gathered[1]
     depth = skin_depths(tank, water, b, corners, heights(tank, water, b))

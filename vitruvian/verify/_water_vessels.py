@@ -90,8 +90,12 @@ def inside(tank: Tank, state: WaterState, b: Boundary, cells: Array) -> float:
     return water_volume(tank, np.where(cells, state.phi, 5.0 * tank.cell), b)
 
 
-def tank_with(body: RigidBody, dry: Array | None, height: float) -> tuple[Tank, RigidBodies, RigidState, WaterState]:
-    """A tank of water at LEVEL with the box in it; dry: its middle [m], if it is dry inside."""
+def tank_with(
+    body: RigidBody, dry: Array | None, height: float, wall: float = 0.0
+) -> tuple[Tank, RigidBodies, RigidState, WaterState]:
+    """A tank of water at LEVEL with the box in it; dry: its middle [m], if it is dry inside, up
+    to the middle of walls of `wall` cells.
+    """
     tank = Tank.of_size((1.2, 1.2, height), CELL)
     bodies = RigidBodies([body])
     start = bodies.start()
@@ -99,7 +103,7 @@ def tank_with(body: RigidBody, dry: Array | None, height: float) -> tuple[Tank, 
     phi = z - LEVEL
     if dry is not None:
         turn = np.eye(3) if body.rotation is None else body.rotation
-        phi = np.where(cavity(np.stack([x, y, z], -1), dry, turn), 5.0 * CELL, phi)
+        phi = np.where(cavity(np.stack([x, y, z], -1), dry, turn, 0.5 * wall * CELL), 5.0 * CELL, phi)
     return tank, bodies, start, fill(tank, phi, mechanism=bodies, body=start)
 
 
@@ -120,7 +124,7 @@ def held(wall: float, seed: int) -> float:
     """Water [m^3] in a dry box after 2 s in calm water."""
     aside, turn = placed(seed)
     centre = MIDDLE + aside
-    tank, bodies, body, state = tank_with(box(wall, centre, turn), centre, 0.8)
+    tank, bodies, body, state = tank_with(box(wall, centre, turn), centre, 0.8, wall)
     for _ in range(round(2.0 / STEP)):
         done = step(tank, state, STEP, mechanism=bodies, body=body)
     assert done.boundary is not None
@@ -139,7 +143,7 @@ def floating(wall: float, seed: int) -> float:
     low = solid.vertices[0, 2]  # of the bottom below the centre of mass
     at = centre + np.array([0.0, 0.0, vertices[0, 2] - low])
     free = RigidBody("box", solid.vertices, faces, solid.mass, solid.inertia, tuple(at), turn)
-    tank, bodies, body, state = tank_with(free, centre, 0.8)
+    tank, bodies, body, state = tank_with(free, centre, 0.8, wall)
     draughts = []
     for n in range(round(2.0 / STEP)):
         step(tank, state, STEP, mechanism=bodies, body=body)
