@@ -90,6 +90,11 @@ from vitruvian.verify._water_thin import (
     momentum_of_a_thin_plate_and_its_water,
     single_discs_and_plates_have_their_added_mass_too,
 )
+from vitruvian.verify._water_vessels import (
+    a_cup_lifted_out_of_the_water_keeps_what_it_holds,
+    a_dry_vessel_floats_at_its_draught,
+    a_dry_vessel_held_in_water_stays_dry,
+)
 from vitruvian.verify._water_waves import waves_of_11_cells_lose_little, waves_of_16_cells_keep_their_period
 
 __all__ = [
@@ -97,6 +102,9 @@ __all__ = [
     "a_chain_of_bones_floats",
     "a_channel_keeps_its_book_of_mass",
     "a_channel_keeps_its_level_and_speed",
+    "a_cup_lifted_out_of_the_water_keeps_what_it_holds",
+    "a_dry_vessel_floats_at_its_draught",
+    "a_dry_vessel_held_in_water_stays_dry",
     "a_half_dense_ball_floats_at_its_draught_by_formula",
     "a_half_dense_ball_floats_at_its_draught_by_pressure",
     "a_half_dense_box_floats_at_its_draught_by_formula",

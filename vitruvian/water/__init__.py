@@ -2,6 +2,7 @@
 
 from vitruvian.water.anisotropic import spray_surface
 from vitruvian.water.bodies import Mechanism, RigidBodies, RigidBody, RigidState
+from vitruvian.water.depths import depths
 from vitruvian.water.distance import redistance
 from vitruvian.water.energy import WaterEnergy, drag, water_energy
 from vitruvian.water.filling import fill
@@ -10,7 +11,7 @@ from vitruvian.water.model import WATER_DENSITY, Tank
 from vitruvian.water.narrow import NarrowLink, NarrowWarning, narrow_links
 from vitruvian.water.patches import Patch, Patches, PatchState, cover, cover_narrow, start_patches
 from vitruvian.water.pressure import Boundary, Projection, divergence, open_boundary, project
-from vitruvian.water.pseudo import depths, extend_under_bodies
+from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.solids import Links, WetShape, WetSurface, rasterise, set_body_velocity
 from vitruvian.water.state import WaterState, spray_total
 from vitruvian.water.step import largest_substep, step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,16 @@ class Pieces:
     opened: Array  # effective open part between them, shape (m,)
     lengths: Array  # of the water that moves with each pair's face, in cells, shape (m,)
     thin: Array  # cells that thin parts of bodies cut, and their neighbours, shape (k, 3)
+    inside: Array = field(default_factory=lambda: np.zeros(0, bool))  # whether the centre of each lies in its own piece
+    space: Array = field(
+        default_factory=lambda: np.zeros(0)
+    )  # open part of each of them, from its faces and walls, (k,)
+    volume: Array = field(default_factory=lambda: np.zeros(0))  # of each further piece, in cells, shape (n,)
 
     def moved(self, by: Array) -> Pieces:
         faces = self.faces.copy()
         faces[:, 1:] += by
-        return Pieces(self.cells + by, faces, self.ends, self.opened, self.lengths, self.thin + by)
+        return replace(self, cells=self.cells + by, faces=faces, thin=self.thin + by)
 
 
 def no_pieces() -> Pieces:
@@ -68,6 +73,7 @@ class Boundary:
     # other than 1 or with further pieces
     long_open: Array = field(default_factory=lambda: np.zeros(0))  # open part between the cells' own pieces there
     lengths: Array = field(default_factory=lambda: np.zeros(0))  # of the water that moves with them, in cells
+    long_wet: Array = field(default_factory=lambda: np.zeros(0, bool))  # whether water is beside them, once projected
     pair_face: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # which of them each pair of pieces is on
     row_pressure: Array | None = None  # [Pa] of each row's piece, once projected
     link_x: Array | None = None  # link that each x-face belongs to, -1 for none; None without bodies
@@ -77,6 +83,9 @@ class Boundary:
     origins: Array = field(default_factory=lambda: np.zeros((0, 3)))  # reference point of each link [m]
     box: Array = field(default_factory=lambda: np.zeros((3, 2), np.int64))  # cells that bodies may touch, low and high
     boxes: Array = field(default_factory=lambda: np.zeros((0, 3, 2), np.int64))  # the same for each skin on the grid
+
+    # what cells beside thin bodies see (`sides.Sides`); None where none is thin, or in a full tank
+    sides: Any = None
 
     skins: Sequence[Any] = ()  # the skins that were made this boundary
     gathered: tuple[Array, Array, Array] | None = None  # link, corners and corner drift of all their triangles

@@ -46,6 +46,8 @@ def extrapolate_velocity(
         f = widen(tank, given, margin)
         known = np.empty(f.shape, np.uint8)
         _known(axis, widen(tank, opened, margin), diagonal, known, f, sides[2 * axis], sides[2 * axis + 1])
+        if boundary.sides is not None:
+            _pieces_known(tank, boundary, axis, given, margin, known, f)
         count = np.zeros(f.shape[0], np.int64)
         edge = np.empty((f.shape[0], f.shape[1] * f.shape[2]), np.int32)
         _edge(known, count, edge)
@@ -56,6 +58,19 @@ def extrapolate_velocity(
         marks, extended = (masks[0], masks[1], masks[2]), (flow[0], flow[1], flow[2])
         remove_divergence(state.phi, AIR * tank.cell, marks, extended, tank.wrapped)
     state.u, state.v, state.w = flow
+
+
+def _pieces_known(
+    tank: Tank, b: Boundary, axis: int, given: np.ndarray, margin: int, known: np.ndarray, f: np.ndarray
+) -> None:
+    """Faces between pieces are known where one of these is wet, whatever the cells' own are, in place."""
+    faces = b.long_faces[(b.long_faces[:, 0] == axis), 1:]
+    wet = b.long_wet[b.long_faces[:, 0] == axis]
+    side = np.any((faces == 0) | (faces == given.shape), axis=1) | (faces[:, axis] == given.shape[axis] - 1)
+    faces, wet = faces[~side], wet[~side]
+    at = tuple((faces + [margin if d in tank.wrapped else 0 for d in range(3)]).T)
+    known[at] = wet
+    f[at] = np.where(wet, given[tuple(faces.T)], 0.0)
 
 
 @njit(cache=True, parallel=True)

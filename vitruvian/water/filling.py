@@ -15,6 +15,7 @@ from vitruvian.water.levelset import make_distance
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import open_boundary
 from vitruvian.water.pseudo import extend_under_bodies
+from vitruvian.water.sides import uncover
 from vitruvian.water.solids import check_apart, rasterise
 from vitruvian.water.state import WaterState
 from vitruvian.water.stream import stream
@@ -55,14 +56,14 @@ def fill(
     if not np.isfinite(phi).all():
         cell = tuple(int(n) for n in np.argwhere(~np.isfinite(phi))[0])
         raise InputError(f"water: phi is not a number in cell {cell}")
-    if tank.free_surface:
-        if not (phi < 0.0).any():
-            raise InputError("water: the tank is empty; raise the level")
-        phi = make_distance(tank, phi)
+    if tank.free_surface and not (phi < 0.0).any():
+        raise InputError("water: the tank is empty; raise the level")
     state = WaterState(
         np.zeros((nx + 1, ny, nz)), np.zeros((nx, ny + 1, nz)), np.zeros((nx, ny, nz + 1)), phi,
         np.zeros(tank.shape), np.array(tank.origin, float), np.array([seed, 0], np.int64),
     )  # fmt: skip
+    if tank.free_surface and mechanism is None:
+        state.phi = make_distance(tank, phi)
     for f, speed in zip((state.u, state.v, state.w), stream(tank, state)):
         f[:] = speed
     boundary = open_boundary(tank)
@@ -70,8 +71,12 @@ def fill(
         boundary = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
         if getattr(mechanism, "apart", False):
             check_apart(tank, boundary.skins)
+        if tank.free_surface:
+            state.phi = state.phi.copy()
+            uncover(state.phi, tank.cell, boundary, None, state.origin)
+            state.phi = make_distance(tank, state.phi, boundary.sides)
         extend_under_bodies(tank, state, boundary)
-    state.volume = water_volume(tank, state.phi, boundary.volume)
+    state.volume = water_volume(tank, state.phi, boundary)
     if tank.free_surface:
         pls.reseed(tank, state, boundary.volume)
     return state
@@ -89,7 +94,7 @@ def check_filled(tank: Tank, state: WaterState, mechanism: Mechanism, body: Any)
     """
     if not (tank.free_surface and tank.keep_volume and tank.closed):
         return
-    opened = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins).volume
+    opened = rasterise(tank, state, mechanism.skins(body), mechanism.links(body).origins)
     displaced = water_volume(tank, state.phi, np.ones(tank.shape)) - water_volume(tank, state.phi, opened)
     missing = missing_volume(tank, state, opened)
     if displaced > 0.0 and missing > 0.5 * displaced:

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+from vitruvian.water.depths import heights, row_depths, skin_depths
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
-from vitruvian.water.pseudo import depths
 from vitruvian.water.solids import WetSurface, _gathered, gathered
 from vitruvian.water.state import WaterState
 
@@ -42,12 +42,13 @@ def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Se
     if boundary.psi is None or not boundary.box.any():
         return out
     centre = corners.mean(axis=1)
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    height = heights(tank, state, boundary)
+    depth = skin_depths(tank, state, boundary, corners, height)
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
     out *= _whole(tank, state, skins, boundary.links)[links][:, None]
     pressure = state.pressure[tuple(boundary.cells.T)] if boundary.row_pressure is None else boundary.row_pressure
-    loads = pressure * tank.cell**2 - _grid_loads(tank, state, boundary, skins)
+    loads = pressure * tank.cell**2 - _grid_loads(tank, state, boundary, skins, height)
     _cell_loads(
         loads, boundary.cells, boundary.cell_link, boundary.rows, boundary.psi, boundary.triangle, links,
         centre, boundary.origins, out,
@@ -74,7 +75,8 @@ def velocity_forces(
     area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(area, axis=1)
     normal = area / np.maximum(size, 1e-300)[:, None]
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    height = heights(tank, state, boundary)
+    depth = skin_depths(tank, state, boundary, corners, height)
     wet = np.empty(len(depth))
     _wet(depth, wet)
     along = np.einsum("ij,ij->i", normal, speed - flow)
@@ -102,21 +104,21 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
         return out
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     links, corners, _ = gathered(boundary, skins)
-    depth = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
+    height = heights(tank, state, boundary)
+    depth = skin_depths(tank, state, boundary, corners, height)
     _hydrostatic(corners, links, depth, boundary.origins, weight, out)
     # a skin that leaves the grid is not felt there by either side
     out *= _whole(tank, state, skins, boundary.links)[:, None]
-    np.add.at(out, boundary.cell_link, -_grid_loads(tank, state, boundary, skins)[:, None] * boundary.rows)
+    np.add.at(out, boundary.cell_link, -_grid_loads(tank, state, boundary, skins, height)[:, None] * boundary.rows)
     return out
 
 
-def _grid_loads(tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface]) -> Array:
+def _grid_loads(
+    tank: Tank, state: WaterState, boundary: Boundary, skins: Sequence[WetSurface], height: Array | None
+) -> Array:
     """Hydrostatic pressure times the area of a face [N] in each boundary cell; 0 for links that leave the grid."""
-    c = boundary.cells
-    depth = depths(tank, state, state.origin + (c + 0.5) * tank.cell)
-    wet = (state.phi[c[:, 0], c[:, 1], c[:, 2]] < 0.0) & (depth > 0.0)
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    pressure = np.where(wet, weight * depth, 0.0) * tank.cell**2
+    pressure = weight * row_depths(tank, state, boundary, height) * tank.cell**2
     return np.asarray(pressure * _whole(tank, state, skins, boundary.links)[boundary.cell_link])
 
 

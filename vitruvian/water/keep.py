@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vitruvian.water.boundary import Boundary
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.periodic import corner, fold, widen
@@ -25,13 +26,13 @@ WIDTH = 1.5  # cells: half width of the smeared delta function that measures the
 MOST_RISE = 0.5  # cells by which one point may raise the surface; with less surface about it, it raises nothing
 
 
-def missing_volume(tank: Tank, state: WaterState, opened: Array) -> float:
+def missing_volume(tank: Tank, state: WaterState, opened: Boundary | Array) -> float:
     """Water [m^3] that a closed tank should hold and does not; negative if it holds too much."""
     return state.volume - spray_total(state) - water_volume(tank, state.phi, opened)
 
 
-def shift_surface(tank: Tank, state: WaterState, opened: Array) -> None:
-    """Shift the whole level set by what is missing."""
+def shift_surface(tank: Tank, state: WaterState, opened: Boundary | Array) -> None:
+    """Shift the whole level set by what is missing; `opened` as in `volume`."""
     volume, area = volume_and_area(tank, state.phi, opened)
     if area <= 0.0:
         return

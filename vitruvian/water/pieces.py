@@ -117,12 +117,14 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
     begin[face_count] = pairs
     # the largest piece is the cell's own, specks are none
     own = np.empty(count, np.int64)
+    inside = np.zeros(count, np.bool_)
     extra = np.full((count, MOST_PIECES), -2, np.int64)
     extra_cells = np.empty((count * (MOST_PIECES - 1), 3), np.int64)
     extras = 0
     for n in range(count):
         own[n] = int(np.argmax(reach[n]))
         extra[n, own[n]] = -1
+        inside[n] = _about_centre(labels[n], r, own[n])
         for m in range(pieces[n]):
             if m != own[n] and reach[n, m] >= SLIVER:
                 extra[n, m] = extras
@@ -132,9 +134,14 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
     area, moment = np.zeros((count, 3, 2)), np.zeros((count, 3, 2))
     walls(corners, number, area, moment)
     halves = np.empty((count, MOST_PIECES, 3))
+    space = np.empty(count)
+    extra_volume = np.zeros(extras)
     for n in range(count):
+        space[n] = piece_volume(sides[n].sum(axis=0), area[n], moment[n], 1)
         for m in range(pieces[n]):
             volume = piece_volume(sides[n, m], area[n], moment[n], pieces[n])
+            if extra[n, m] >= 0:
+                extra_volume[extra[n, m]] = volume
             for axis in range(3):
                 halves[n, m, axis] = half_length(volume, sides[n, m, axis, 0] + sides[n, m, axis, 1])
         for axis in range(3):
@@ -265,8 +272,19 @@ def _split(wet, low, high, r, corners, kind, turn, bend, half, ox, oy, oz):
             oz[i, j, k] = total
     return (
         extra_cells[:extras].copy(), faces[:kept].copy(), ends[:kept].copy(), opened[:kept].copy(),
-        lengths[:kept].copy(), cells,
+        lengths[:kept].copy(), cells, inside, space, extra_volume,
     )  # fmt: skip
+
+
+@njit(cache=True)
+def _about_centre(label, r, piece):
+    """Whether all nodes about the centre of a cell, or the one in it, belong to a piece."""
+    for a in range(r // 2, (r + 1) // 2 + 1):
+        for b in range(r // 2, (r + 1) // 2 + 1):
+            for c in range(r // 2, (r + 1) // 2 + 1):
+                if label[a, b, c] != piece:
+                    return False
+    return True
 
 
 @njit(cache=True)

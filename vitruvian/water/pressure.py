@@ -29,6 +29,7 @@ from vitruvian.water.ghost import share, theta
 from vitruvian.water.model import Tank
 from vitruvian.water.multigrid import Coupling, System, join_ends, solve
 from vitruvian.water.pockets import find_pockets
+from vitruvian.water.sides import piece_levels
 from vitruvian.water.split import add_pieces, finish_velocity
 from vitruvian.water.state import WaterState
 
@@ -77,8 +78,9 @@ def project(
     )  # fmt: skip
     join_ends(system)
     split = add_pieces(
-        b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x, tank.gravity[2] * dt
-    )
+        b, state.phi, (state.u, state.v, state.w), (cx, cy, cz), diagonal, system.top, right, x, tank.gravity[2] * dt,
+        None if b.sides is None else piece_levels(state.phi, h, b)[0],
+    )  # fmt: skip
     impulses = np.zeros((b.links, 6))
     coupling = None
     pockets = find_pockets(system) if b.psi is not None or not tank.free_surface else None
@@ -119,7 +121,7 @@ def project(
     )  # fmt: skip
     more = 0.0
     if len(b.long_faces):
-        more = finish_velocity(b, split, state.phi, x, tank.gravity[2] * dt, (state.u, state.v, state.w))
+        more, b.long_wet = finish_velocity(b, split, state.phi, x, tank.gravity[2] * dt, (state.u, state.v, state.w))
     b.row_pressure = x[tuple(place.T)] / scale
     state.pressure = x[1:-1, 1:-1, 1:-1] / scale
     state.iterations, state.residual = iterations, residual

@@ -1,8 +1,8 @@
-"""The pseudo water surface: the level set continued through bodies, and the depth below it (Si, section 3.4).
+"""The pseudo water surface: the level set continued through bodies (Si, section 3.4).
 
 Inside a body phi is harmonic with the water's values around it, so that a calm surface continues flat to the last
-bit; the same extension tells cut cells whether they are wet, gives buoyancy its depth, and closes the drawn surface.
-The depth of a point is the vertical part of the way to the nearest point of the surface, -phi (grad phi)_z.
+bit; the same extension tells cut cells whether they are wet, gives buoyancy its depth (`depths`), and closes the drawn
+surface. A thin body has no inside that matters: each of its sides keeps the surface that it has (`sides`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 from vitruvian.water.distance import extend_distance
-from vitruvian.water.interpolate import linear
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
+from vitruvian.water.sides import OPEN, looked
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
@@ -33,27 +33,20 @@ def extend_under_bodies(tank: Tank, state: WaterState, boundary: Boundary) -> No
     # whole columns, since the surface may lie far above a deep body or far below one in the air
     columns = box.copy()
     columns[2] = 0, tank.shape[2]
-    extend_distance(state.phi, tank.cell, columns)
+    number, seen = looked(boundary.sides)
+    extend_distance(state.phi, tank.cell, columns, number, seen)
     widest = float((boundary.box[:, 1] - boundary.box[:, 0]).max())
-    _harmonic(state.phi, boundary.psi, box, 2.0 / (1.0 + math.sin(math.pi / max(widest, 4.0))), int(2 * widest) + 20)
-
-
-def depths(tank: Tank, state: WaterState, points: Array) -> Array:
-    """Depth [m] of world points below the (pseudo) water surface, negative above it; shape (n,).
-
-    In a full tank the depth below its lid.
-    """
-    if not tank.free_surface:
-        return state.origin[2] + tank.size[2] - points[:, 2]
-    out = np.empty(len(points))
-    _depths(state.phi, np.ascontiguousarray(points), state.origin, tank.cell, out)
-    return out
+    omega = 2.0 / (1.0 + math.sin(math.pi / max(widest, 4.0)))
+    _harmonic(state.phi, boundary.psi, box, omega, int(2 * widest) + 20, number, seen)
 
 
 @njit(cache=True)
-def _harmonic(phi, psi, box, omega, sweeps):
-    """Red-black successive over-relaxation on the cells whose centre lies in a body."""
+def _harmonic(phi, psi, box, omega, sweeps, number, seen):
+    """Red-black successive over-relaxation on the cells whose centre lies in a body; those beside a thin one that are
+    open are not it, since what lies on their own side has been continued to them.
+    """
     nx, ny, nz = phi.shape
+    walled = len(seen) > 0
     i0, i1, j0, j1, k0, k1 = box[0, 0], box[0, 1], box[1, 0], box[1, 1], box[2, 0], box[2, 1]
     count = 0
     cells = np.empty(((i1 - i0) * (j1 - j0) * (k1 - k0), 3), np.int32)
@@ -64,7 +57,7 @@ def _harmonic(phi, psi, box, omega, sweeps):
                     if (i + j + k) % 2 == colour and (
                         psi[i, j, k] + psi[i + 1, j, k] + psi[i, j + 1, k] + psi[i + 1, j + 1, k]
                         + psi[i, j, k + 1] + psi[i + 1, j, k + 1] + psi[i, j + 1, k + 1] + psi[i + 1, j + 1, k + 1]
-                    ) < 0.0:  # fmt: skip
+                    ) < 0.0 and not (walled and number[i, j, k] >= 0 and seen[number[i, j, k]] & OPEN):  # fmt: skip
                         cells[count, 0], cells[count, 1], cells[count, 2] = i, j, k
                         count += 1
     for _sweep in range(sweeps):
@@ -84,17 +77,3 @@ def _harmonic(phi, psi, box, omega, sweeps):
             worst = max(worst, abs(change))
         if worst < 1e-14:
             break
-
-
-@njit(cache=True)
-def _depths(phi, points, origin, h, out):
-    _nx, _ny, nz = phi.shape
-    for n in range(points.shape[0]):
-        x = (points[n, 0] - origin[0]) / h - 0.5
-        y = (points[n, 1] - origin[1]) / h - 0.5
-        z = (points[n, 2] - origin[2]) / h - 0.5
-        # above or below the grid the depth goes on changing with height
-        zc = min(max(z, 0.5), nz - 1.5)
-        p = linear(phi, x, y, zc)
-        slope = (linear(phi, x, y, zc + 0.5) - linear(phi, x, y, zc - 0.5)) / h
-        out[n] = -p * min(max(slope, 0.0), 1.0) - (z - zc) * h

@@ -31,6 +31,7 @@ from vitruvian.water.interpolate import linear_beyond
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.periodic import narrow, passed, widen
+from vitruvian.water.sides import ALL
 from vitruvian.water.state import WaterState
 from vitruvian.water.volume import cell_water
 
@@ -162,7 +163,7 @@ def _mark(phi, h, level):
         i = np.int64(ii)
         for j in range(ny):
             for k in range(nz):
-                if abs(phi[i, j, k]) < 1.5 * h and beside(phi, i, j, k) and smoothness(phi, i, j, k) <= ROUGH:
+                if abs(phi[i, j, k]) < 1.5 * h and beside(phi, i, j, k, ALL) and smoothness(phi, i, j, k) <= ROUGH:
                     level[i, j, k] = AROUND + 1
 
 

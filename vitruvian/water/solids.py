@@ -10,20 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numba import njit
+from scipy.spatial import ConvexHull
 
 from vitruvian.errors import InputError
-from vitruvian.mesh import Topology, topology
+from vitruvian.mesh import Topology, mesh_volume, topology
 from vitruvian.mesh.distance import closest_on_triangle
 from vitruvian.water.boundary import Boundary, Pieces, open_boundary
 from vitruvian.water.boundary_rows import boundary_rows, piece_rows
 from vitruvian.water.model import Tank
 from vitruvian.water.placing import BAND, Cut, Placed, meet, place
+from vitruvian.water.sides import find_sides
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
+CONVEX = 0.95  # part of its convex hull that a body fills if it counts as convex
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,10 @@ class WetShape:
     links: Array  # index of a link for each triangle, shape (m,)
     memory: dict[str, Placed] = field(default_factory=dict, repr=False, compare=False)  # where it lay last
     link_names: dict[int, str] = field(default_factory=dict, compare=False)  # where they differ from the skin's
+    last: dict[str, Any] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # the boundary that it was last part of
+    convex: bool | None = field(default=None, compare=False)  # None until asked for
 
     @classmethod
     def build(
@@ -43,6 +51,19 @@ class WetShape:
         mesh = topology(faces, vertex_count, name)
         carried = np.broadcast_to(np.asarray(links, np.int64), (len(mesh.faces),)).copy()
         return cls(name, mesh, carried, link_names=dict(enumerate(link_names)))
+
+    def two_sided(self, vertices: Array, h: float) -> bool:
+        """Whether the surface may differ on two sides of a wall of this body: not if it is convex, as it was when it
+        was asked first, and in the mean (twice its volume over its area) no thinner than a cell h [m].
+        """
+        if self.convex is None:
+            hull = ConvexHull(vertices[np.unique(self.mesh.faces)]).volume
+            object.__setattr__(self, "convex", mesh_volume(vertices, self.mesh.faces) > CONVEX * hull)
+        if not self.convex:
+            return True
+        a, b, c = (vertices[self.mesh.faces[:, n]] for n in range(3))
+        area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+        return 2.0 * mesh_volume(vertices, self.mesh.faces) < h * area
 
 
 @dataclass
@@ -75,7 +96,7 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
     psi = np.full(nodes, BAND * h)
     triangle = np.full(nodes, -1, np.int32)
     base = 0
-    there = []
+    there, on_grid = [], []
     for skin in skins:
         if not np.isfinite(skin.vertices).all():
             raise InputError(f"{skin.shape.name}: a vertex of the skin is not a number")
@@ -84,6 +105,7 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
             region = tuple(slice(lo, hi) for lo, hi in placed.box)
             _nearer(placed.distance, placed.triangle, base, psi[region], triangle[region])
             there.append(placed)
+            on_grid.append(skin)
         base += len(skin.shape.mesh.faces)
     b.psi, b.triangle, b.origins = psi, triangle, np.asarray(origins, float)
     b.skins, b.gathered = skins, _gathered(skins)
@@ -99,6 +121,11 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
             found.append(_outside(cut.pieces, b.boxes[:n]))
         b.pieces = _all_pieces(found)
         _set_lengths(b, cuts)
+        if tank.free_surface and len(b.pieces.thin):
+            two = [np.full(len(c.pieces.thin), s.shape.two_sided(s.vertices, h)) for s, c in zip(on_grid, cuts)]
+            walls = np.concatenate(two)
+            b.sides = find_sides(b, walls)
+            b.volume[tuple(b.pieces.thin[walls].T)] = b.pieces.space[walls]
     b.cells, b.cell_link, b.rows = boundary_rows(
         b.open_x, b.open_y, b.open_z, b.link_x, b.link_y, b.link_z, b.origins, state.origin, h, b.boxes
     )
@@ -110,7 +137,23 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
         )
         b.cells, b.cell_link = np.concatenate([b.cells, cells]), np.concatenate([b.cell_link, links])
         b.rows, b.row_piece = np.concatenate([b.rows, rows]), np.concatenate([b.row_piece, piece])
+    if tank.free_surface:
+        skins[0].shape.last.update(boundary=b, grid=(h, tank.body_detail, *state.origin))
     return b
+
+
+def remembered(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origins: Array) -> Boundary:
+    """What `rasterise` gives, and gave last time if nothing has moved since; velocities may be those of that time."""
+    for skin in skins[:1]:
+        b = skin.shape.last.get("boundary")
+        if (
+            b is not None and b.volume.shape == tank.shape and len(b.skins) == len(skins)
+            and skin.shape.last["grid"] == (tank.cell, tank.body_detail, *state.origin)
+            and all(old.shape is new.shape and np.array_equal(old.vertices, new.vertices)
+                    for old, new in zip(b.skins, skins))
+        ):  # fmt: skip
+            return b
+    return rasterise(tank, state, skins, origins)
 
 
 def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:
@@ -172,8 +215,9 @@ def _outside(pieces: Pieces, boxes: Array) -> Pieces:
     ends = np.where(pieces.ends >= 0, number[pieces.ends], -1)
     keep = np.all(ends != -2, axis=1)
     return Pieces(
-        pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep], pieces.thin
-    )
+        pieces.cells[new], pieces.faces[keep], ends[keep], pieces.opened[keep], pieces.lengths[keep], pieces.thin,
+        pieces.inside, pieces.space, pieces.volume[new],
+    )  # fmt: skip
 
 
 def _all_pieces(found: Sequence[Pieces]) -> Pieces:
@@ -188,6 +232,9 @@ def _all_pieces(found: Sequence[Pieces]) -> Pieces:
         np.concatenate([p.opened for p in found]),
         np.concatenate([p.lengths for p in found]),
         np.concatenate([p.thin for p in found]),
+        np.concatenate([p.inside for p in found]),
+        np.concatenate([p.space for p in found]),
+        np.concatenate([p.volume for p in found]),
     )
 
 

@@ -1,5 +1,8 @@
 """Further pieces of split cells in the pressure system.
 
+Each piece is wet or dry by its own level set (`sides.piece_levels`), not by its cell's: a wall may have water on one
+side and air on the other.
+
 A pair of pieces (a, b) of which one is not its cell's own brings w_ab (P_a - P_b)^2 / l_ab to the system's energy in
 place of the same between the cells' own pieces, and its share w_ab s (u - u_body) to the divergence of its two pieces;
 l is the length of the water that moves with the face. Further pieces have unknowns in the padding of the grid's
@@ -23,7 +26,7 @@ from vitruvian.water.ghost import share
 
 Array = np.ndarray
 SWEEPS = 3  # of Gauss-Seidel about the pieces before and after the cycle
-NONE = -1
+NONE, DRY = -1, -2
 ROUNDING = 1e-9  # coefficients below it are none
 
 
@@ -31,7 +34,8 @@ ROUNDING = 1e-9  # coefficients below it are none
 class Split:
     """Couplings beside the grid's matrix; places are flat in the padded arrays."""
 
-    slot: Array  # place of each further piece, -1 where it takes no part; shape (n,)
+    slot: Array  # place of each further piece, -1 where it is one with its cell's own, -2 where it is dry; shape (n,)
+    level: Array  # level set [m] of each further piece, shape (n,)
     one: Array  # place of one end of each coupling, shape (m,)
     two: Array  # of the other, -1 for a known pressure of 0
     amount: Array  # coefficient, negative where the grid's matrix has too much
@@ -66,32 +70,34 @@ class Split:
     def places(self, b: Boundary, cells: Array, shape: tuple[int, ...]) -> Array:
         """Padded place of the unknown of each of the boundary's rows, shape (rows, 3); cells: those of their cells."""
         own = np.ravel_multi_index(tuple(cells.T), shape)
-        slot = self.slot[b.row_piece]
-        flat = np.where((b.row_piece >= 0) & (slot >= 0), slot, own)
+        slot = np.where(b.row_piece >= 0, self.slot[b.row_piece], NONE)
+        flat = np.where(slot >= 0, slot, np.where(slot == DRY, 0, own))  # the grid's corner is never pressed
         return np.stack(np.unravel_index(flat, shape), axis=1)
 
 
 def add_pieces(
     b: Boundary, phi: Array, flow: tuple[Array, Array, Array], coefficients: tuple[Array, Array, Array],
-    diagonal: Array, top: Array, right: Array, x: Array, fall: float,
+    diagonal: Array, top: Array, right: Array, x: Array, fall: float, level: Array | None = None,
 ) -> Split | None:  # fmt: skip
     """Change the system of cells' own pieces with unit lengths (arrays padded, in place) into that of all pieces and
-    true lengths; fall: the speed [m/s] that gravity has given all w. None without further pieces.
+    true lengths; fall: the speed [m/s] that gravity has given all w; level: level set [m] of each further piece, that
+    of its cell unless told. None without further pieces.
     """
     p = b.pieces
+    level = phi[tuple(p.cells.T)] if level is None else level
     cx, cy, cz = coefficients
     _lengthen(b.long_faces, b.long_open, b.lengths, phi, cx, cy, cz, diagonal, right, fall)
     if not len(p.cells):
         return None
     slot, joined, one, two, amount = _build(
-        p.cells, p.faces, p.ends, p.opened, p.lengths, phi, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz, diagonal,
-        int(top.max()), right, x, fall,
+        p.cells, p.faces, p.ends, p.opened, p.lengths, phi, level, *flow, b.body_x, b.body_y, b.body_z, cx, cy, cz,
+        diagonal, int(top.max()), right, x, fall,
     )  # fmt: skip
     active = slot >= 0
-    if not active.any():
+    if not active.any() and not (slot == DRY).any():
         return None
     near = _near(cx, cy, cz, slot[active], joined[active], one, two, p.cells)
-    split = Split(slot, one, two, amount, joined, near, *_rows(cx, cy, cz, diagonal, near, one, two, amount))
+    split = Split(slot, level, one, two, amount, joined, near, *_rows(cx, cy, cz, diagonal, near, one, two, amount))
     dead = near[split.near_diagonal < ROUNDING]
     right.reshape(-1)[dead] = x.reshape(-1)[dead] = 0.0
     return split
@@ -99,17 +105,19 @@ def add_pieces(
 
 def finish_velocity(
     b: Boundary, split: Split | None, phi: Array, x: Array, fall: float, flow: tuple[Array, Array, Array]
-) -> float:
+) -> tuple[float, Array]:
     """Velocity of faces with lengths or pieces of their own, once unit lengths have set it: the mean over the masses
-    that move with them. Returns what gravity has given them more than the rest, in cells' masses [m/s].
+    that move with them. Returns what gravity has given them more than the rest, in cells' masses [m/s], and which of
+    them have water beside them.
     """
     p = b.pieces
     slot = np.full(len(p.cells), NONE) if split is None else split.slot
-    return float(
-        _update(
-            b.long_faces, b.long_open, b.lengths, b.pair_face, p.ends, p.opened, p.lengths, slot, phi, x, fall, *flow
-        )
-    )
+    level = phi[tuple(p.cells.T)] if split is None else split.level
+    more, mass = _update(
+        b.long_faces, b.long_open, b.lengths, b.pair_face, p.ends, p.opened, p.lengths, slot, level, phi, x, fall,
+        *flow,
+    )  # fmt: skip
+    return float(more), mass > 0.0
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -144,7 +152,7 @@ def _join(slot, joined, one, two, amount, diagonal, pockets):
 
 @njit(cache=True)
 def _build(
-    cells, faces, ends, opened, lengths, phi, u, v, w, bx, by, bz, cx, cy, cz, diagonal, wet, right, x, fall
+    cells, faces, ends, opened, lengths, phi, level, u, v, w, bx, by, bz, cx, cy, cz, diagonal, wet, right, x, fall
 ):  # fmt: skip
     sx, sy, sz = diagonal.shape
     n = len(cells)
@@ -159,9 +167,7 @@ def _build(
             lo, hi = _cells_of(faces[m], sy, sz)
             for end in range(2):
                 e, other = ends[m, end], ends[m, 1 - end]
-                if e < 0 or opened[m] <= best[e]:
-                    continue
-                if flat_d[_own(cells[e], sy, sz)] <= 0.0:
+                if e < 0 or opened[m] <= best[e] or level[e] >= 0.0:
                     continue
                 beyond = hi if end == 0 else lo
                 if other >= 0:
@@ -182,6 +188,9 @@ def _build(
             used += 1
         else:
             joined[e] = NONE
+            # wet, with no unknown of its own, it is one with the cell's own piece, if that is wet
+            if level[e] >= 0.0 or phi[cells[e, 0], cells[e, 1], cells[e, 2]] >= 0.0:
+                slot[e] = DRY
     one, two, amount = np.empty(2 * len(faces), np.int64), np.empty(2 * len(faces), np.int64), np.empty(2 * len(faces))
     count = 0
     for m in range(len(faces)):
@@ -191,8 +200,10 @@ def _build(
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
         la, lb = _cells_of(faces[m], sy, sz)
         c = cx if axis == 0 else (cy if axis == 1 else cz)
-        if sa < 0 and sb < 0:  # no unknowns of their own: parts of the cells' own pieces, with their true length
-            if phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)] < 0.0 and phi[i, j, k] < 0.0:
+        qa, qb = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
+        pa, pb = (level[ea] if ea >= 0 else qa), (level[eb] if eb >= 0 else qb)
+        if sa == NONE and sb == NONE:  # no unknowns of their own: parts of the cells' own pieces, at true length
+            if qa < 0.0 and qb < 0.0:
                 change = opened[m] * (1.0 / lengths[m] - 1.0)
                 c[i + 1, j + 1, k + 1] += change
                 flat_d[la] += change
@@ -201,14 +212,25 @@ def _build(
                     flat_r[la] -= change * fall
                     flat_r[lb] += change * fall
             continue
-        ta, tb = (sa if sa >= 0 else la), (sb if sb >= 0 else lb)
-        ra, rb = (joined[ea] if sa >= 0 else la), (joined[eb] if sb >= 0 else lb)
-        pa, pb = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
+        # what the grid has for the cells' own pieces goes
         a = opened[m]
-        if pa < 0.0 and pb < 0.0:
+        if qa < 0.0 and qb < 0.0:
             c[i + 1, j + 1, k + 1] -= a
             flat_d[la] -= a
             flat_d[lb] -= a
+        elif qa < 0.0:
+            flat_d[la] -= share(a, qa, qb)
+        elif qb < 0.0:
+            flat_d[lb] -= share(a, qb, qa)
+        # the true one comes; a dry piece has no place, one that is none of its own has its cell's
+        ta = sa if sa >= 0 else (la if sa == NONE else NONE)
+        tb = sb if sb >= 0 else (lb if sb == NONE else NONE)
+        ra, rb = (joined[ea] if sa >= 0 else la), (joined[eb] if sb >= 0 else lb)
+        if sa == NONE and ea >= 0:
+            pa = qa
+        if sb == NONE and eb >= 0:
+            pb = qb
+        if ta >= 0 and tb >= 0 and pa < 0.0 and pb < 0.0:
             a /= lengths[m]
             one[count], two[count], amount[count] = ta, tb, a
             count += 1
@@ -217,12 +239,15 @@ def _build(
                 flat_d[rb] += a
                 one[count], two[count], amount[count] = ra, rb, -a
                 count += 1
-        elif pa < 0.0 or pb < 0.0:
-            own, true, base = (la, ta, ra) if pa < 0.0 else (lb, tb, rb)
-            a *= share(1.0, pa, pb) if pa < 0.0 else share(1.0, pb, pa)
-            if true != own:
-                flat_d[own] -= a
-                flat_d[base] += a
+        elif (ta >= 0 and pa < 0.0) or (tb >= 0 and pb < 0.0):
+            low = ta >= 0 and pa < 0.0
+            true, base = (ta, ra) if low else (tb, rb)
+            inner, outer = (pa, pb) if low else (pb, pa)
+            if outer < 0.0:  # shut in, without a place: nothing passes
+                continue
+            a = share(a, inner, outer)
+            flat_d[base] += a
+            if true != base:
                 one[count], two[count], amount[count] = true, NONE, a
                 one[count + 1], two[count + 1], amount[count + 1] = base, NONE, -a
                 count += 2
@@ -233,15 +258,19 @@ def _build(
         else:
             passing = opened[m] * (w[i, j, k] - bz[i, j, k])
             more = opened[m] * (1.0 / lengths[m] - 1.0) * fall
-            if pa < 0.0 and pb < 0.0:
+            if ta >= 0 and tb >= 0 and pa < 0.0 and pb < 0.0:
                 flat_r[ta] -= more
                 flat_r[tb] += more
-        if sa >= 0:
-            flat_r[sa] -= passing
-            flat_r[la] += passing
-        if sb >= 0:
-            flat_r[sb] += passing
-            flat_r[lb] -= passing
+        if sa != NONE:  # not for its cell, which has counted it if it is wet
+            if qa < 0.0:
+                flat_r[la] += passing
+            if sa >= 0:
+                flat_r[sa] -= passing
+        if sb != NONE:
+            if qb < 0.0:
+                flat_r[lb] -= passing
+            if sb >= 0:
+                flat_r[sb] += passing
     for e in range(n):
         if slot[e] >= 0:
             flat_x[slot[e]] = flat_x[joined[e]]
@@ -393,53 +422,63 @@ def _lengthen(faces, opened, lengths, phi, cx, cy, cz, diagonal, right, fall):
 
 
 @njit(cache=True)
-def _update(faces, opened, lengths, pair_face, ends, pair_open, pair_length, slot, phi, x, fall, u, v, w):
+def _update(faces, opened, lengths, pair_face, ends, pair_open, pair_length, slot, level, phi, x, fall, u, v, w):
     _, sy, sz = x.shape
     flat = x.reshape(-1)
     push, mass, more = np.zeros(len(faces)), np.zeros(len(faces)), np.zeros(len(faces))
     jump = np.zeros(len(faces))
-    kind = np.zeros(len(faces), np.int8)  # of its cells: 3 both wet, 1 the low one, 2 the high one
     for m in range(len(faces)):
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
         a, b, c = i - (axis == 0), j - (axis == 1), k - (axis == 2)
         if a < 0 or b < 0 or c < 0 or i >= phi.shape[0] or j >= phi.shape[1] or k >= phi.shape[2]:
             continue
-        kind[m] = (1 if phi[a, b, c] < 0.0 else 0) + (2 if phi[i, j, k] < 0.0 else 0)
+        kind = _kind(phi[a, b, c], phi[i, j, k])
+        if kind == 0:
+            continue
         lo, hi = _cells_of(faces[m], sy, sz)
-        jump[m] = _jump(kind[m], phi[a, b, c], phi[i, j, k], flat[lo], flat[hi])
-        length = lengths[m] if kind[m] == 3 else 1.0
+        jump[m] = _jump(kind, phi[a, b, c], phi[i, j, k], flat[lo], flat[hi])
+        length = lengths[m] if kind == 3 else 1.0
         push[m] = opened[m] * jump[m]
         mass[m] = opened[m] * length
         more[m] = opened[m] * (1.0 - length)
     for p in range(len(pair_face)):
         m = pair_face[p]
-        if kind[m] == 0:
-            continue
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
         lo, hi = _cells_of(faces[m], sy, sz)
-        if ends[p, 0] >= 0 and slot[ends[p, 0]] >= 0:
-            lo = slot[ends[p, 0]]
-        if ends[p, 1] >= 0 and slot[ends[p, 1]] >= 0:
-            hi = slot[ends[p, 1]]
-        below = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)]
-        length = pair_length[p] if kind[m] == 3 else 1.0
-        push[m] += pair_open[p] * _jump(kind[m], below, phi[i, j, k], flat[lo], flat[hi])
+        below, above = phi[i - (axis == 0), j - (axis == 1), k - (axis == 2)], phi[i, j, k]
+        e, f = ends[p, 0], ends[p, 1]
+        if e >= 0 and slot[e] != NONE:
+            below, lo = level[e], slot[e]
+        if f >= 0 and slot[f] != NONE:
+            above, hi = level[f], slot[f]
+        kind = _kind(below, above)
+        if (lo < 0 and below < 0.0) or (hi < 0 and above < 0.0):  # wet, but shut in
+            continue
+        if kind == 0:
+            continue
+        length = pair_length[p] if kind == 3 else 1.0
+        push[m] += pair_open[p] * _jump(kind, below, above, flat[max(lo, 0)], flat[max(hi, 0)])
         mass[m] += pair_open[p] * length
         more[m] += pair_open[p] * (1.0 - length)
     total = 0.0
     for m in range(len(faces)):
-        if kind[m] == 0 or mass[m] <= 0.0:
-            continue
         axis, i, j, k = faces[m, 0], faces[m, 1], faces[m, 2], faces[m, 3]
-        change = jump[m] - push[m] / mass[m]
+        # without water beside it only what the cells' own pieces have given it is taken back
+        change = jump[m] - push[m] / mass[m] if mass[m] > 0.0 else jump[m]
         if axis == 0:
             u[i, j, k] += change
         elif axis == 1:
             v[i, j, k] += change
         else:
-            w[i, j, k] += change + more[m] / mass[m] * fall
+            w[i, j, k] += change + (more[m] / mass[m] * fall if mass[m] > 0.0 else 0.0)
             total += more[m] * fall
-    return total
+    return total, mass
+
+
+@njit(cache=True, inline="always")
+def _kind(below, above):
+    """Of the two sides of a face: 3 both wet, 1 the low one, 2 the high one."""
+    return (1 if below < 0.0 else 0) + (2 if above < 0.0 else 0)
 
 
 @njit(cache=True, inline="always")

@@ -17,7 +17,8 @@ from vitruvian.water.forces import FORCES
 from vitruvian.water.model import Tank
 from vitruvian.water.narrow import warn_of_narrow
 from vitruvian.water.patches import Patches
-from vitruvian.water.solids import check_apart, fastest_point
+from vitruvian.water.pressure import Boundary
+from vitruvian.water.solids import check_apart, fastest_point, remembered, set_body_velocity
 from vitruvian.water.state import WaterState
 from vitruvian.water.substep import StepResult, substep
 from vitruvian.water.window import check_reached, check_seam, check_sides
@@ -69,7 +70,8 @@ def step(
         count = int(np.ceil(remaining / small - 1e-9))
         if result.substeps + count > MOST_SUBSTEPS:
             raise Diverged("water", f"more than {MOST_SUBSTEPS} sub-steps in one step of {dt:g} s; take a smaller step")
-        substep(tank, state, remaining / count, mechanism, body, forces, result, patches)
+        before = _beside_thin(tank, state, mechanism, body, result.boundary)
+        substep(tank, state, remaining / count, mechanism, body, forces, result, patches, before)
         if result.boundary is not None:
             if getattr(mechanism, "apart", False):
                 check_apart(tank, result.boundary.skins)
@@ -79,6 +81,22 @@ def step(
                 check_seam(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end
     return result
+
+
+def _beside_thin(
+    tank: Tank, state: WaterState, mechanism: Mechanism | None, body: Any, last: Boundary | None
+) -> Boundary | None:
+    """Bodies on the grid as they are now, if the surface may lie on two sides of a thin one; last: of the sub-step
+    before.
+    """
+    if mechanism is None or not tank.free_surface:
+        return None
+    if last is None:
+        skins, links = mechanism.skins(body), mechanism.links(body)
+        last = remembered(tank, state, skins, links.origins)
+        if last.sides is not None:
+            set_body_velocity(tank, state, last, skins, links.twists)
+    return last if last.sides is not None else None
 
 
 def largest_substep(tank: Tank, state: WaterState, mechanism: Mechanism | None = None, body: Any = None) -> float:

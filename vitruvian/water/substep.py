@@ -27,6 +27,7 @@ from vitruvian.water.patches import Patches, Ride
 from vitruvian.water.pressure import Boundary, open_boundary, project
 from vitruvian.water.pseudo import extend_under_bodies
 from vitruvian.water.rough import Before, find_spots, note, over_the_rim, put_back, take_off, weigh
+from vitruvian.water.sides import uncover
 from vitruvian.water.solids import rasterise, set_body_velocity
 from vitruvian.water.sponge import absorb
 from vitruvian.water.state import WaterState
@@ -56,15 +57,16 @@ class StepResult:
 
 def substep(
     tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, forces: str, result: StepResult,
-    patches: Patches | None = None,
+    patches: Patches | None = None, before: Boundary | None = None,
 ) -> None:  # fmt: skip
+    """before: bodies on the grid where they are now, if any is thin."""
     ride = None if patches is None or mechanism is None else Ride(patches, tank, state, mechanism, body)
     before_surface = None
     if tank.free_surface:
         before_surface = note(tank, state, dt)
         _exchange(state, -over_the_rim(tank, before_surface))
         old_phi = state.phi
-        advect_surface(tank, state, dt)
+        advect_surface(tank, state, dt, before)
         pls.move_particles(tank, state, dt, None)
         spray.fly(tank, state, dt)
         new_phi, state.phi = state.phi, old_phi
@@ -74,13 +76,13 @@ def substep(
         advect_velocity(tank, state, dt)
     let_in(tank, state, dt)
     _accelerate(tank, state, dt)
-    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches, before_surface)
-    before = None
+    boundary = _bodies_and_surface(tank, state, dt, mechanism, body, patches, before_surface, before)
+    carried = None
     if tank.order == 2:
-        before = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
+        carried = (state.u.copy(), state.v.copy(), state.w - tank.gravity[2] * dt)
     _dynamics(tank, state, dt, boundary, mechanism, body, forces, result, ride=ride)
-    if before is not None:
-        remember(state, before, dt)
+    if carried is not None:
+        remember(state, carried, dt)
     absorb(tank, state, dt)
     state.time += dt
     state.substeps += 1
@@ -97,7 +99,7 @@ def _accelerate(tank: Tank, state: WaterState, dt: float) -> None:
 
 def _bodies_and_surface(
     tank: Tank, state: WaterState, dt: float, mechanism: Mechanism | None, body: Any, patches: Patches | None,
-    before_surface: Before | None,
+    before_surface: Before | None, start: Boundary | None,
 ) -> Boundary:  # fmt: skip
     """Move bodies to the end of the sub-step and mend the surface around them."""
     if mechanism is not None:
@@ -127,9 +129,10 @@ def _bodies_and_surface(
     if tank.particles:
         pls.correct_surface(tank, state)
     spots = None
+    uncover(state.phi, tank.cell, boundary, start, state.origin)
     if tank.keep_volume and tank.closed:
         spots = find_spots(tank, before_surface, state, None if mechanism is None else boundary.volume)
-    state.phi = make_distance(tank, state.phi)
+    state.phi = make_distance(tank, state.phi, boundary.sides)
     if spots is not None:
         weigh(tank, state, spots)
     drops = len(state.spray)
@@ -144,7 +147,7 @@ def _bodies_and_surface(
         put_back(tank, state, spots)
     extend_under_bodies(tank, state, boundary)
     if tank.keep_volume and tank.closed:
-        shift_surface(tank, state, boundary.volume)
+        shift_surface(tank, state, boundary)
     if tank.particles and (state.substeps + 1) % RESEED_EVERY == 0:
         pls.reseed(tank, state, boundary.volume)
     if not (state.phi < 0.0).any():

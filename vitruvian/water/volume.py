@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from vitruvian.water.boundary import Boundary
 from vitruvian.water.model import Tank
 from vitruvian.water.periodic import narrow, widen
+from vitruvian.water.sides import ALL, bits_at, looked, piece_levels
 
 Array = np.ndarray
 STEP = 0.05  # cells by which the surface is shifted to measure its area
 
 
-def water_volume(tank: Tank, phi: Array, opened: Array) -> float:
-    """Volume of water [m^3]; `opened` is the open part of each cell."""
-    phi, opened = _with_ends(tank, phi, opened)
+def water_volume(tank: Tank, phi: Array, opened: Boundary | Array) -> float:
+    """Volume of water [m^3]; `opened` is the open part of each cell, or the boundary, which knows the pieces of cells
+    that a thin body splits as well.
+    """
+    more = _in_pieces(tank, phi, opened)[0] if isinstance(opened, Boundary) else 0.0
+    phi, part, number, seen = _with_ends(tank, phi, opened)
     partial = np.zeros(phi.shape[0])
-    _volume(phi, opened, tank.cell, partial)
-    return float(partial.sum()) * tank.cell**3
+    _volume(phi, part, tank.cell, number, seen, partial)
+    return (float(partial.sum()) + more) * tank.cell**3
 
 
 def water_parts(tank: Tank, phi: Array) -> Array:
@@ -43,25 +48,43 @@ def side_water(tank: Tank, phi: Array, side: int) -> Array:
     return out
 
 
-def volume_and_area(tank: Tank, phi: Array, opened: Array) -> tuple[float, float]:
+def volume_and_area(tank: Tank, phi: Array, opened: Boundary | Array) -> tuple[float, float]:
     """Volume of water [m^3], and area of its surface [m^2] as the rate at which that changes when phi is shifted."""
-    phi, opened = _with_ends(tank, phi, opened)
+    pieces = _in_pieces(tank, phi, opened) if isinstance(opened, Boundary) else np.zeros(3)
+    phi, part, number, seen = _with_ends(tank, phi, opened)
     partial = np.zeros((phi.shape[0], 3))
-    _volumes(phi, opened, tank.cell, STEP, partial)
-    volume, more, less = partial.sum(axis=0) * tank.cell**3
+    _volumes(phi, part, tank.cell, STEP, number, seen, partial)
+    volume, more, less = (partial.sum(axis=0) + pieces) * tank.cell**3
     return float(volume), float(more - less) / (2.0 * STEP * tank.cell)
 
 
-def surface_area(tank: Tank, phi: Array, opened: Array) -> float:
+def surface_area(tank: Tank, phi: Array, opened: Boundary | Array) -> float:
     """Area of the surface [m^2]."""
     return volume_and_area(tank, phi, opened)[1]
 
 
-def _with_ends(tank: Tank, phi: Array, opened: Array) -> tuple[Array, Array]:
-    """Both with the cells beyond periodic sides, of which nothing is open and so nothing is counted."""
+def _with_ends(tank: Tank, phi: Array, opened: Boundary | Array) -> tuple[Array, Array, Array, Array]:
+    """Level set, open parts and what cells see, with the cells beyond periodic sides, of which nothing is open and so
+    nothing is counted.
+    """
+    number, seen = looked(opened.sides if isinstance(opened, Boundary) else None)
+    part = opened.volume if isinstance(opened, Boundary) else opened
     if not tank.wrapped:
-        return phi, opened
-    return widen(tank, phi, 1), np.pad(opened, [(1, 1) if a in tank.wrapped else (0, 0) for a in range(3)])
+        return phi, part, number, seen
+    part = np.pad(part, [(1, 1) if a in tank.wrapped else (0, 0) for a in range(3)])
+    return widen(tank, phi, 1), part, number if not len(seen) else widen(tank, number, 1), seen
+
+
+def _in_pieces(tank: Tank, phi: Array, b: Boundary) -> Array:
+    """Water in further pieces [cells] beyond what their cells' own level gives them: as it is, and with the surface
+    shifted outwards and inwards, shape (3,).
+    """
+    out = np.zeros(3)
+    if b.sides is not None and len(b.pieces.cells):
+        h = tank.cell
+        value, slope = piece_levels(phi, h, b)
+        _piece_water(phi, h, STEP, b.pieces.cells, b.pieces.volume, value, slope, *looked(b.sides), out)
+    return out
 
 
 # --- kernels -------------------------------------------------------------------------------------------------------
@@ -117,13 +140,13 @@ def plane_fraction(distance, a, b, c):
 
 
 @njit(cache=True)
-def cell_water(phi, h, i, j, k, shift):
-    """Part of a cell that is water with the level set phi + shift."""
-    return cell_moment(phi, h, i, j, k, shift)[0]
+def cell_water(phi, h, i, j, k, shift, bits=ALL):
+    """Part of a cell that is water with the level set phi + shift; bits: the neighbours that it sees."""
+    return cell_moment(phi, h, i, j, k, shift, bits)[0]
 
 
 @njit(cache=True)
-def cell_moment(phi, h, i, j, k, shift):
+def cell_moment(phi, h, i, j, k, shift, bits=ALL):
     """Part of a cell that is water with the level set phi + shift, and that times the height of its centroid over the
     cell's centre [cells].
 
@@ -138,11 +161,11 @@ def cell_moment(phi, h, i, j, k, shift):
     nx, ny, nz = phi.shape
     total = raised = 0.0
     for sx in (-1, 1):
-        a = one_sided(phi, i, j, k, 0, sx, nx)
+        a = one_sided(phi, i, j, k, 0, sx, nx, bits)
         for sy in (-1, 1):
-            b = one_sided(phi, i, j, k, 1, sy, ny)
+            b = one_sided(phi, i, j, k, 1, sy, ny, bits)
             for sz in (-1, 1):
-                c = one_sided(phi, i, j, k, 2, sz, nz)
+                c = one_sided(phi, i, j, k, 2, sz, nz, bits)
                 n = np.sqrt(a * a + b * b + c * c)
                 middle = p + 0.25 * (sx * a + sy * b + sz * c)
                 part = 1.0 if middle < 0.0 else 0.0
@@ -154,11 +177,17 @@ def cell_moment(phi, h, i, j, k, shift):
 
 
 @njit(cache=True, inline="always")
-def one_sided(phi, i, j, k, axis, s, n):
-    """Slope per cell towards one side, along the positive axis; at a wall that of the other side."""
+def one_sided(phi, i, j, k, axis, s, n, bits=ALL):
+    """Slope per cell towards one side, along the positive axis; at a wall that of the other side, between walls 0."""
     at = i if axis == 0 else (j if axis == 1 else k)
     if at + s < 0 or at + s >= n:
         s = -s
+    if bits != ALL:
+        step = 9 if axis == 0 else (3 if axis == 1 else 1)
+        if (bits >> (13 + s * step)) & 1 == 0:
+            s = -s
+            if at + s < 0 or at + s >= n or (bits >> (13 + s * step)) & 1 == 0:
+                return 0.0
     if axis == 0:
         return (phi[i + s, j, k] - phi[i, j, k]) * s
     if axis == 1:
@@ -167,7 +196,7 @@ def one_sided(phi, i, j, k, axis, s, n):
 
 
 @njit(cache=True, parallel=True)
-def _volume(phi, opened, h, partial):
+def _volume(phi, opened, h, number, seen, partial):
     nx, ny, nz = phi.shape
     for ii in prange(nx):
         i = np.int64(ii)
@@ -178,12 +207,12 @@ def _volume(phi, opened, h, partial):
                 if p <= -0.9 * h:
                     total += opened[i, j, k]
                 elif p < 0.9 * h and opened[i, j, k] > 0.0:
-                    total += opened[i, j, k] * cell_water(phi, h, i, j, k, 0.0)
+                    total += opened[i, j, k] * cell_water(phi, h, i, j, k, 0.0, bits_at(number, seen, i, j, k))
         partial[i] = total
 
 
 @njit(cache=True, parallel=True)
-def _volumes(phi, opened, h, step, partial):
+def _volumes(phi, opened, h, step, number, seen, partial):
     """Water in each layer as it is, and with the surface shifted outwards and inwards."""
     nx, ny, nz = phi.shape
     far = (0.9 + step) * h
@@ -199,10 +228,29 @@ def _volumes(phi, opened, h, step, partial):
                     more += part
                     less += part
                 elif p < far and part > 0.0:
-                    same += part * cell_water(phi, h, i, j, k, 0.0)
-                    more += part * cell_water(phi, h, i, j, k, -step * h)
-                    less += part * cell_water(phi, h, i, j, k, step * h)
+                    bits = bits_at(number, seen, i, j, k)
+                    same += part * cell_water(phi, h, i, j, k, 0.0, bits)
+                    more += part * cell_water(phi, h, i, j, k, -step * h, bits)
+                    less += part * cell_water(phi, h, i, j, k, step * h, bits)
         partial[i, 0], partial[i, 1], partial[i, 2] = same, more, less
+
+
+@njit(cache=True)
+def _piece_water(phi, h, step, cells, volume, value, slope, number, seen, out):
+    for e in range(len(cells)):
+        i, j, k = cells[e, 0], cells[e, 1], cells[e, 2]
+        if abs(phi[i, j, k]) > 2.0 * h and abs(value[e]) > 2.0 * h and (phi[i, j, k] < 0.0) == (value[e] < 0.0):
+            continue
+        a, b, c = slope[e, 0], slope[e, 1], slope[e, 2]
+        n = np.sqrt(a * a + b * b + c * c)
+        bits = bits_at(number, seen, i, j, k)
+        for s in range(3):
+            shift = 0.0 if s == 0 else (-step * h if s == 1 else step * h)
+            p = value[e] + shift
+            part = 1.0 if p < 0.0 else 0.0
+            if n >= 1e-6 * h:
+                part = plane_fraction(p / n, a / n, b / n, c / n)
+            out[s] += volume[e] * (part - cell_water(phi, h, i, j, k, shift, bits))
 
 
 @njit(cache=True, parallel=True)

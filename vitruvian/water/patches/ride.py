@@ -23,6 +23,7 @@ from vitruvian.spatial import exp_so3, log_so3
 from vitruvian.water.advect import advect_velocity
 from vitruvian.water.bodies import Mechanism
 from vitruvian.water.boundary import Boundary
+from vitruvian.water.depths import depths
 from vitruvian.water.distance import extend_distance
 from vitruvian.water.extrapolate import extrapolate_velocity
 from vitruvian.water.forces import _hydrostatic
@@ -41,7 +42,6 @@ from vitruvian.water.patches.transfer import (
     take_pressure,
     take_surface,
 )
-from vitruvian.water.pseudo import depths
 from vitruvian.water.solids import Links, WetSurface, rasterise, set_body_velocity
 from vitruvian.water.state import WaterState
 
