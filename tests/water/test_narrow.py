@@ -74,3 +74,10 @@ def test_a_round_limb_of_a_cell_is(shape, cell):
 
 def test_a_hand_in_a_patch_is_not():
     assert told(HAND, 0.045, patch=True) == []
+
+
+def test_a_vessel_is_no_flat_limb():
+    outer, inner = (np.asarray(v, float) for v in (box((0.4, 0.4, 0.3))[0], box((0.36, 0.36, 0.26))[0]))
+    faces = np.asarray(box((1.0, 1.0, 1.0))[1])
+    hollow = np.concatenate([outer, inner]), np.concatenate([faces, faces[:, ::-1] + len(outer)])
+    assert told(hollow, 0.05) == []

@@ -18,6 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from vitruvian.water.model import Tank
 from vitruvian.water.solids import WetSurface
@@ -26,6 +27,7 @@ Array = np.ndarray
 SHEET, ROUND = 1.9, 1.25  # least mean breadth of flat and of round limbs, in cells
 FLAT = 0.4  # mean thickness over mean breadth of a flat limb, at most
 PULSING = (0.25, 1.5)  # mean thickness of a flat limb that is pushed in pulses, in cells
+HOLLOW = 0.5  # volume of a closed skin over that of its convex hull, below which it is a vessel's and no limb's
 OPEN_PART = 0.3  # a link's skin with a larger resultant of its area is no limb but a part of a trunk's side
 
 
@@ -84,7 +86,8 @@ def mean_extents(skin: WetSurface, link: int) -> tuple[float, float]:
     corners = skin.vertices[skin.shape.mesh.faces[skin.shape.links == link]]
     normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(normals, axis=1)
-    if np.linalg.norm(normals.sum(axis=0)) > OPEN_PART * area.sum():
+    resultant = float(np.linalg.norm(normals.sum(axis=0)))
+    if resultant > OPEN_PART * area.sum():
         return np.inf, np.inf
     corners = corners - np.average(corners.mean(axis=1), axis=0, weights=area)
     middles = corners.mean(axis=1)
@@ -93,5 +96,8 @@ def mean_extents(skin: WetSurface, link: int) -> tuple[float, float]:
     length = float(np.ptp(corners.reshape(-1, 3) @ axes[:, 2]))
     outline = 0.5 * float(np.abs(normals @ axes[:, 0]).sum())
     volume = float(np.einsum("ni,ni->", middles, normals)) / 3.0
+    closed = resultant < 1e-9 * area.sum()
+    if closed and volume < HOLLOW * float(ConvexHull(corners.reshape(-1, 3)).volume):
+        return np.inf, np.inf
     thickness, breadth = volume / outline, outline / length
     return (thickness, breadth) if thickness <= breadth else (np.inf, np.inf)
