@@ -106,6 +106,8 @@ def test_the_first_field_that_is_not_finite_is_named():
     assert first_non_finite(state) is None
     state.parts[0].a[1] = np.inf
     assert first_non_finite(state) == "parts.0.a"
+    state.parts[0].a[0] = -np.inf  # the sum of both is not a number
+    assert first_non_finite(state) == "parts.0.a"
     state = make()
     state.x = float("nan")
     assert first_non_finite(state) == "x"
