@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.mesh import box, sphere
+from vitruvian.mesh import box, open_box, sphere
 from vitruvian.spatial import exp_so3
 from vitruvian.verify._water_vessels import (
     BOX,
@@ -13,7 +13,6 @@ from vitruvian.verify._water_vessels import (
     inside,
     placed,
     tank_with,
-    vessel,
 )  # fmt: skip
 from vitruvian.verify._water_vessels import box as driven
 from vitruvian.water import RigidBodies, RigidBody, Tank, buoyancy_correction, fill, project, rasterise, step
@@ -137,7 +136,7 @@ def test_a_cup_in_the_air_keeps_its_water(wall, seed):
     aside, turn = placed(seed, tilt=0.05)
     centre = np.array([0.6, 0.6, 0.35]) + aside
     tank = Tank.of_size((1.2, 1.2, 0.7), CELL, keep_volume=False)
-    body = RigidBody("box", *vessel(BOX, wall * CELL), 1.0, np.eye(3), tuple(centre), turn,
+    body = RigidBody("box", *open_box(BOX, wall * CELL), 1.0, np.eye(3), tuple(centre), turn,
                      course=lambda t: (centre, np.zeros(3)))  # fmt: skip
     bodies = RigidBodies([body])
     start = bodies.start()

@@ -6,6 +6,7 @@ does not twist more than it must); letters and plates are an `extrude`d outline 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -25,6 +26,23 @@ def box(size: tuple[float, float, float], centre: tuple[float, float, float] = (
     sides = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     faces = np.array([triangle for a, b, c, d in sides for triangle in ((a, b, c), (a, c, d))])
     return corners * np.asarray(size) + np.asarray(centre), faces
+
+
+def open_box(size: Sequence[float] | Array, wall: float) -> Shape:
+    """A box with these outer edge lengths [m], open at the top, with walls and floor of a thickness [m]; its outer
+    middle at 0."""
+    _positive("open box", *size, wall)
+    if 2.0 * wall >= min(size[:2]) or wall >= size[2]:
+        raise InputError(f"open box: walls of {wall:g} m leave no room in {size[0]:g} x {size[1]:g} x {size[2]:g} m")
+    a = np.asarray(size, float) / 2.0
+    b = a - wall
+    rings = ((a[0], a[1], -a[2]), (a[0], a[1], a[2]), (b[0], b[1], a[2]), (b[0], b[1], wall - a[2]))
+    vertices = [(x * sx, y * sy, z) for x, y, z in rings for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    squares = [(3, 2, 1, 0), (12, 13, 14, 15)]
+    for n in range(4):
+        m = (n + 1) % 4
+        squares += [(r + n, r + m, r + m + 4, r + n + 4) for r in (0, 4, 8)]
+    return np.array(vertices), np.array([t for p, q, r, s in squares for t in ((p, q, r), (p, r, s))])
 
 
 def sphere(radius: float, centre: tuple[float, float, float] = (0.0, 0.0, 0.0), subdivisions: int = 3) -> Shape:

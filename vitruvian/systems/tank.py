@@ -21,6 +21,7 @@ from vitruvian.systems.colours import WIRE
 from vitruvian.systems.layers import BodiesLayer, Drawn, LinesLayer, water_layers
 from vitruvian.systems.measures import Measure, Now
 from vitruvian.water import (
+    Boundary,
     Patches,
     RigidBodies,
     RigidBody,
@@ -141,10 +142,10 @@ class TankSystem(Drawn):
     def held(self, now: Now) -> float:
         """Water in the tank, spray included [m³]."""
         water = now.state.water
-        opened = np.ones(self.tank.shape)
+        opened: Boundary | Array = np.ones(self.tank.shape)
         if self.mechanism is not None:
             skins, links = self.mechanism.skins(now.state.bodies), self.mechanism.links(now.state.bodies)
-            opened = rasterise(self.tank, water, skins, links.origins).volume
+            opened = rasterise(self.tank, water, skins, links.origins)
         return float(spray_total(water) + water_volume(self.tank, water.phi, opened))
 
 

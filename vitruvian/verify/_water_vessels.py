@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from vitruvian.mesh import open_box
 from vitruvian.spatial import exp_so3
 from vitruvian.verify._water_common import RHO
 from vitruvian.verify.book import Finding, claim, worst
@@ -55,18 +56,6 @@ def a_cup_lifted_out_of_the_water_keeps_what_it_holds() -> Finding:
 
 def _told(found: dict[str, float]) -> str:
     return "walls in cells/placing " + ", ".join(f"{n} {v:.4f}" for n, v in found.items())
-
-
-def vessel(size: Array, wall: float) -> tuple[Array, Array]:
-    """An open box with walls and floor of a thickness [m], its outer middle at 0."""
-    a, b = size / 2.0, size / 2.0 - wall
-    rings = ((a[0], a[1], -a[2]), (a[0], a[1], a[2]), (b[0], b[1], a[2]), (b[0], b[1], wall - a[2]))
-    vertices = [(x * sx, y * sy, z) for x, y, z in rings for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-    squares = [(3, 2, 1, 0), (12, 13, 14, 15)]
-    for n in range(4):
-        m = (n + 1) % 4
-        squares += [(r + n, r + m, r + m + 4, r + n + 4) for r in (0, 4, 8)]
-    return np.array(vertices), np.array([t for p, q, r, s in squares for t in ((p, q, r), (p, r, s))])
 
 
 def placed(seed: int, tilt: float = TILT) -> tuple[Array, Array]:
@@ -116,7 +105,7 @@ def box(wall: float, centre: Array, turn: Array, rise: float = 0.0) -> RigidBody
             [0.0, 0.0, 6.0 * rise * (1.0 - s) * s]
         )
 
-    return RigidBody("box", *vessel(BOX, wall * CELL), 1.0, np.eye(3), tuple(centre), turn, course=course)
+    return RigidBody("box", *open_box(BOX, wall * CELL), 1.0, np.eye(3), tuple(centre), turn, course=course)
 
 
 @cache
@@ -136,7 +125,7 @@ def held(wall: float, seed: int) -> float:
 def floating(wall: float, seed: int) -> float:
     """Mean draught in the second second over that of Archimedes."""
     aside, turn = placed(seed, tilt=0.0)
-    vertices, faces = vessel(BOX, wall * CELL)
+    vertices, faces = open_box(BOX, wall * CELL)
     hull = float(np.prod(BOX) - np.prod(BOX - wall * CELL * np.array([2.0, 2.0, 1.0])))
     solid = RigidBody.solid("box", vertices, faces, RHO * BOX[0] * BOX[1] * SUNK / hull)
     centre = MIDDLE + aside * np.array([1.0, 1.0, 0.0])
