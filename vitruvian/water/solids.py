@@ -53,9 +53,12 @@ class WetShape:
         return cls(name, mesh, carried, link_names=dict(enumerate(link_names)))
 
     def two_sided(self, vertices: Array, h: float) -> bool:
-        """Whether the surface may differ on two sides of a wall of this body: not if it is convex, as it was when it
-        was asked first, and in the mean (twice its volume over its area) no thinner than a cell h [m].
+        """Whether the surface may differ on two sides of a wall of this body: not if several links carry it, since
+        limbs keep no water from the air, nor if it is convex, as it was when it was asked first, and in the mean
+        (twice its volume over its area) no thinner than a cell h [m].
         """
+        if np.any(self.links != self.links[0]):
+            return False
         if self.convex is None:
             hull = ConvexHull(vertices[np.unique(self.mesh.faces)]).volume
             object.__setattr__(self, "convex", mesh_volume(vertices, self.mesh.faces) > CONVEX * hull)
