@@ -15,7 +15,7 @@ from vitruvian.verify._water_vessels import (
     tank_with,
 )  # fmt: skip
 from vitruvian.verify._water_vessels import box as driven
-from vitruvian.water import RigidBodies, RigidBody, Tank, buoyancy_correction, fill, project, rasterise, step
+from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, buoyancy_correction, fill, project, rasterise, step
 from vitruvian.water.depths import heights, skin_depths
 from vitruvian.water.sides import ALL, OPEN, find_sides, piece_levels, sees, uncover
 
@@ -86,6 +86,14 @@ def test_a_flat_surface_is_continued_exactly_past_a_sheet():
     assert np.abs(both[:, *cells] - level).min(axis=0)[inner].max() < 1e-12
     other = np.abs(np.where(side > 0.0, both[1], both[0])[cells] - level)[inner]
     assert (other < 1e-12).sum() > 0.9 * inner.sum()  # of the side that the cell's own piece is not on
+
+
+def test_limbs_of_several_links_have_the_same_water_all_round():
+    vertices, faces = open_box((0.4, 0.4, 0.3), 0.02)
+    one = WetShape.build("box", faces, len(vertices), 0)
+    two = WetShape.build("box", faces, len(vertices), np.arange(len(faces)) % 2)
+    assert one.two_sided(vertices, CELL)
+    assert not two.two_sided(vertices, CELL)
 
 
 def test_a_thick_convex_body_has_the_same_water_all_round():
