@@ -44,6 +44,7 @@ MOMENTS: dict[str, list[str]] = {
     "perturb": ["--at", "4.2", "--camera", "front"],
     "swim-switch": ["--at", "4.2", "--camera", "side"],
     "drop": ["--at", "0.15"],
+    "vessel": ["--at", "0.5", "--camera", "corner"],
     "swim-turn": ["--at", "6", "--camera", "top"],
     "swim-follow": ["--at", "7.7", "--camera", "top"],
     "swim-faster": ["--at", "5.6", "--camera", "front"],

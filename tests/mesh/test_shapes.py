@@ -13,6 +13,7 @@ from vitruvian.mesh import (
     join,
     lathe,
     moved,
+    open_box,
     sphere,
     tube,
     volume,
@@ -25,6 +26,7 @@ CIRCLE = np.column_stack([np.cos(ANGLE), np.sin(ANGLE)])
 
 SHAPES = {
     "box": (box((1.0, 2.0, 3.0)), 6.0),
+    "open box": (open_box((1.0, 2.0, 3.0), 0.1), 6.0 - 0.8 * 1.8 * 2.9),
     "sphere": (sphere(0.5, subdivisions=4), np.pi / 6.0),
     "ellipsoid": (ellipsoid((0.5, 1.0, 2.0), subdivisions=4), 4.0 / 3.0 * np.pi),
     "cylinder": (cylinder(0.5, 2.0, sides=200), 0.5 * np.pi),
@@ -77,6 +79,8 @@ def test_joined_and_moved_shapes_keep_their_volume():
 def test_impossible_sizes_are_refused():
     with pytest.raises(InputError, match="ellipsoid"):
         sphere(-1.0)
+    with pytest.raises(InputError, match="no room"):
+        open_box((1.0, 1.0, 1.0), 0.5)
     with pytest.raises(InputError, match="bevel"):
         extrude(CIRCLE, 0.1, bevel=0.2)
     with pytest.raises(InputError, match="axis"):

@@ -11,6 +11,7 @@ from vitruvian.scenes.dam_break import MARTIN_MOYCE, WIDTH, compare_front
 from vitruvian.scenes.float import ball_draught
 from vitruvian.scenes.slosh import exact_period
 from vitruvian.scenes.tow import TowingSpeeds, frontal_area, shape
+from vitruvian.scenes.vessel import BOX, draught
 
 SMALL = {
     "slosh": {"cells": 16},
@@ -19,6 +20,7 @@ SMALL = {
     "drop": {"cells": 20},
     "paddle": {"cells": 24},
     "tow": {"cells": 30},
+    "vessel": {"cells": 20},
 }
 
 
@@ -42,10 +44,11 @@ def test_scene_starts_steps_and_shows_a_surface_without_losing_water(name):
         assert abs(frame.signals["volume_error"]) < 1e-3
 
 
-def test_a_resumed_tank_gives_the_same_bits():
+@pytest.mark.parametrize("name", ["drop", "vessel"])
+def test_a_resumed_tank_gives_the_same_bits(name):
     from vitruvian.world.state import flatten_state, unflatten_state
 
-    world, other = built("drop"), built("drop")
+    world, other = built(name), built(name)
     for _ in range(3):
         world.step()
     other.start()
@@ -65,6 +68,15 @@ def test_the_towed_window_moves_with_the_body():
     middle = world.state.water.origin[0] + 0.5 * world.simulation.tank.size[0]
     assert place < -0.3
     assert abs(place - middle) < 2.5 * world.simulation.tank.cell
+
+
+def test_a_vessel_floats_no_deeper_than_its_rim():
+    lift = scenes.find("vessel").parameters["lift"].default
+    assert draught(0.5 * BOX[0] * BOX[1] * BOX[2] * 1000.0) == pytest.approx(0.5 * BOX[2])
+    world = built("vessel", load=60.0)  # too much for it: let go with its rim at the surface
+    world.start()
+    skin = world.simulation.mechanism.skins(world.state.bodies)[0]
+    assert skin.vertices[:, 2].max() == pytest.approx(lift, abs=1e-9)
 
 
 def test_half_dense_ball_has_half_its_diameter_as_draught():

@@ -3,8 +3,8 @@
 It displaces its own mass and its load, walls and dry inside together: draught = mass / (rho a b). Loaded deeper than
 its rim it fills and goes down.
 
-    vitruvian run vessel --set load=12
-    vitruvian run vessel --set load=30          fills and sinks
+    vitruvian run vessel --set load=14
+    vitruvian run vessel --set load=40          fills and sinks
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ scene = Scene(
     check=check,
     parameters={
         "load": Parameter(10.0, "load on its floor, spread over the walls", "kg", low=0.0, high=60.0),
-        "wall": Parameter(0.012, "thickness of walls and floor", "m", low=0.002, high=0.06),
+        "wall": Parameter(0.03, "thickness of walls and floor", "m", low=0.002, high=0.06),
         "lift": Parameter(0.02, "height above rest at which it is let go", "m", low=0.0, high=0.1),
         "cells": Parameter(24, "cells along the tank", low=16, high=120),
     },
