@@ -119,6 +119,8 @@ class TankSystem(Drawn):
     def _cover(self, names: Sequence[str] | Literal["narrow"]) -> Patches | None:
         if names == "narrow":
             return cover_narrow(self.tank, self.mechanism, self.mechanism.start()) if self.mechanism else None
+        if isinstance(names, str) or not isinstance(names, Sequence):
+            raise InputError(f"tank: patches are a list of bodies' names, or 'narrow', not {names!r}")
         there = [b.name for b in self.bodies]
         if odd := [n for n in names if n not in there]:
             raise InputError(f"tank: patches for '{odd[0]}', which is none of its bodies ({', '.join(there)})")

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from vitruvian.water.boundary import Boundary
+from vitruvian.water.distance import BAND
 from vitruvian.water.model import Tank
 from vitruvian.water.particles import shift_markers
 from vitruvian.water.periodic import corner, fold, widen
@@ -32,13 +33,16 @@ def missing_volume(tank: Tank, state: WaterState, opened: Boundary | Array) -> f
 
 
 def shift_surface(tank: Tank, state: WaterState, opened: Boundary | Array) -> None:
-    """Shift the whole level set by what is missing; `opened` as in `volume`."""
+    """Shift the level set by what is missing, but not where it is only known to be far from the surface (+-BAND h), so
+    that depths are not read off there; `opened` as in `volume`.
+    """
     volume, area = volume_and_area(tank, state.phi, opened)
     if area <= 0.0:
         return
     most = LARGEST_SHIFT * tank.cell
     shift = min(max((volume + spray_total(state) - state.volume) / area, -most), most)
-    state.phi += shift
+    known = np.abs(state.phi) < (BAND - 1e-9) * tank.cell
+    state.phi = np.where(known, state.phi + shift, state.phi)
     shift_markers(tank, state, np.full((2, 2, 2), shift))  # constant beyond its corners
     state.shifted_net -= shift * area
     state.shifted_volume += abs(shift) * area

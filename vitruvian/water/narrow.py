@@ -27,7 +27,7 @@ Array = np.ndarray
 SHEET, ROUND = 1.9, 1.25  # least mean breadth of flat and of round limbs, in cells
 FLAT = 0.4  # mean thickness over mean breadth of a flat limb, at most
 PULSING = (0.25, 1.5)  # mean thickness of a flat limb that is pushed in pulses, in cells
-HOLLOW = 0.5  # volume of a closed skin over that of its convex hull, below which it is a vessel's and no limb's
+HOLLOW = 0.5  # volume of a closed skin over that of its convex hull, below which the hull counts
 OPEN_PART = 0.3  # a link's skin with a larger resultant of its area is no limb but a part of a trunk's side
 
 
@@ -82,22 +82,35 @@ def warn_of_narrow(tank: Tank, skins: Sequence[WetSurface], covered: Collection[
 
 
 def mean_extents(skin: WetSurface, link: int) -> tuple[float, float]:
-    """Mean thickness and breadth [m] of the part of a skin that a link carries; infinite if that is no limb."""
+    """Mean thickness and breadth [m] of the part of a skin that a link carries, of its convex hull if it is hollow;
+    infinite if that is no limb.
+    """
     corners = skin.vertices[skin.shape.mesh.faces[skin.shape.links == link]]
-    normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.linalg.norm(normals, axis=1)
+    normals, area = _normals(corners)
     resultant = float(np.linalg.norm(normals.sum(axis=0)))
     if resultant > OPEN_PART * area.sum():
         return np.inf, np.inf
+    middles = corners.mean(axis=1) - np.average(corners.mean(axis=1), axis=0, weights=area)
+    volume = float(np.einsum("ni,ni->", middles, normals)) / 3.0
+    closed = resultant < 1e-9 * area.sum()
+    if closed:
+        hull = ConvexHull(corners.reshape(-1, 3))
+        if volume < HOLLOW * hull.volume:
+            corners, volume = hull.points[hull.simplices], float(hull.volume)
+            normals, area = _normals(corners)
     corners = corners - np.average(corners.mean(axis=1), axis=0, weights=area)
     middles = corners.mean(axis=1)
     second = np.einsum("n,nci,ncj->ij", area, corners, corners)
     _, axes = np.linalg.eigh(second + 9.0 * np.einsum("n,ni,nj->ij", area, middles, middles))
     length = float(np.ptp(corners.reshape(-1, 3) @ axes[:, 2]))
     outline = 0.5 * float(np.abs(normals @ axes[:, 0]).sum())
-    volume = float(np.einsum("ni,ni->", middles, normals)) / 3.0
-    closed = resultant < 1e-9 * area.sum()
-    if closed and volume < HOLLOW * float(ConvexHull(corners.reshape(-1, 3)).volume):
-        return np.inf, np.inf
     thickness, breadth = volume / outline, outline / length
+    if closed:  # of a cube the axes are chance
+        return min(thickness, breadth), max(thickness, breadth)
     return (thickness, breadth) if thickness <= breadth else (np.inf, np.inf)
+
+
+def _normals(corners: Array) -> tuple[Array, Array]:
+    """Normals of triangles as long as their areas, and these."""
+    normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return normals, np.linalg.norm(normals, axis=1)

@@ -118,10 +118,13 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
         b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
         found, cuts = [], []
         for n, (placed, box) in enumerate(zip(there, b.boxes)):
-            cut = _copy_fractions(placed, [p for p in there if p is not placed and meet(p.box, placed.box)], b)
+            cut = placed.opened([p for p in there if p is not placed and meet(p.box, placed.box)])
             _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
             cuts.append(cut)
             found.append(_outside(cut.pieces, b.boxes[:n]))
+        # where boxes overlap, fractions are those of the first, as pieces and lengths are
+        for placed, cut in zip(reversed(there), reversed(cuts)):
+            _copy_fractions(placed, cut, b)
         b.pieces = _all_pieces(found)
         _set_lengths(b, cuts)
         if tank.free_surface and len(b.pieces.thin):
@@ -184,11 +187,9 @@ def check_apart(tank: Tank, skins: Sequence[WetSurface]) -> None:
                 )
 
 
-def _copy_fractions(placed: Placed, others: Sequence[Placed], b: Boundary) -> Cut:
-    cut = placed.opened(others)
+def _copy_fractions(placed: Placed, cut: Cut, b: Boundary) -> None:
     for out, part in zip((b.open_x, b.open_y, b.open_z, b.volume), cut.fractions):
         out[tuple(slice(lo, lo + n) for lo, n in zip(placed.box[:, 0], part.shape))] = part
-    return cut
 
 
 def _set_lengths(b: Boundary, cuts: Sequence[Cut]) -> None:

@@ -76,7 +76,7 @@ def step(
             if getattr(mechanism, "apart", False):
                 check_apart(tank, result.boundary.skins)
             check = check_reached if beyond_walls else check_sides
-            for skin in result.boundary.skins:
+            for skin in mechanism.skins(body) if mechanism is not None else ():
                 check(tank, state.origin, skin.shape.name, skin.vertices)
                 check_seam(tank, state.origin, skin.shape.name, skin.vertices)
     state.time = end

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,15 @@ def cover(
     margin: of water [m] about each link (cell and margin: one for all links or one for each); courant: cells that a
     patch may pass through the water in a sub-step of its own.
     """
+    try:
+        links = [index(link) for link in links]
+        cell, margin, courant = (np.asarray(v, float).tolist() for v in (cell, margin, courant))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"patches: links are whole numbers in a list; cell, margin and courant numbers ({error})"
+        ) from None
+    if np.ndim(courant) or max(np.ndim(cell), np.ndim(margin)) > 1:
+        raise InputError("patches: courant is one number; cell and margin are one or a list of them")
     for value, what in ((cell, "cell"), (margin, "margin"), (courant, "courant")):
         if np.ndim(value) and len(value) != len(links):  # type: ignore[arg-type]
             raise InputError(f"patches: {len(value)} values of {what} for {len(links)} links")  # type: ignore[arg-type]
@@ -118,7 +128,8 @@ def cover(
 
 def cover_narrow(tank: Tank, mechanism: Mechanism, body: Any) -> Patches | None:
     """Patches about the links that are too thin or too narrow for the tank's cells (those that `step` would warn of),
-    with ACROSS cells to the breadth of each and as much water about it as it is broad; None if there are none.
+    with ACROSS cells to the breadth of each and as much water about it as it is broad; None if there are none. A link
+    that is broad enough and only pushed in pulses keeps the tank's cells: in a patch it does not pass any.
     """
     found = narrow_links(tank, mechanism.skins(body))
     if not found:
