@@ -49,6 +49,28 @@ def skin_depths(tank: Tank, state: WaterState, b: Boundary, corners: Array, heig
     return out
 
 
+def short_parts(corners: Array, longest: float, which: Array) -> tuple[Array, Array]:
+    """Equal parts of triangles ((n, 3, 3), [m]) with no edge over `longest` [m], shape (m, 3, 3), and the triangle of
+    each, shape (m,); those that `which` (n,) leaves out stay whole.
+    """
+    edge = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    count = np.where(which, np.maximum(np.ceil(edge / longest - 1e-9), 1.0), 1.0).astype(np.int64)
+    if (count == 1).all():
+        return corners, np.arange(len(corners))
+    parts, of = [], []
+    for m in np.unique(count):
+        own = np.flatnonzero(count == m)
+        i, j = (a.ravel() for a in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
+        up, down = i + j < m, i + j < m - 1
+        first = np.stack([np.stack([i + a, j + b], -1)[up] for a, b in ((0, 0), (1, 0), (0, 1))], 1)
+        second = np.stack([np.stack([i + a, j + b], -1)[down] for a, b in ((1, 1), (0, 1), (1, 0))], 1)
+        far = np.concatenate([first, second]) / m  # weights of a triangle's second and third corner
+        weights = np.concatenate([1.0 - far.sum(axis=-1, keepdims=True), far], axis=-1)
+        parts.append(np.einsum("pvc,tcd->tpvd", weights, corners[own]).reshape(-1, 3, 3))
+        of.append(np.repeat(own, m * m))
+    return np.concatenate(parts), np.concatenate(of)
+
+
 def row_depths(tank: Tank, state: WaterState, b: Boundary, height: Array | None) -> Array:
     """Depth [m] at the centre of the cell of each of the boundary's rows below the surface of its piece, 0 where that
     is dry; shape (rows,). height: of `heights`.
