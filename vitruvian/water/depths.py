@@ -44,7 +44,16 @@ def skin_depths(tank: Tank, state: WaterState, b: Boundary, corners: Array, heig
     if height is not None:
         skins = corners if b.gathered is None else b.gathered[1]
         _corner_depths(
-            state.phi, tank.cell, *_looked(b.sides), b.sides.hidden, height, state.origin, b.triangle, skins, corners, out
+            state.phi,
+            tank.cell,
+            *_looked(b.sides),
+            b.sides.hidden,
+            height,
+            state.origin,
+            b.triangle,
+            skins,
+            corners,
+            out,
         )
     return out
 
