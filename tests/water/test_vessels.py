@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from vitruvian.mesh import box, open_box, sphere
-from vitruvian.spatial import exp_so3
+from vitruvian.scenes import vessel
+from vitruvian.spatial import exp_so3, transform_from_pose
 from vitruvian.verify._water_vessels import (
     BOX,
     CELL,
@@ -16,7 +17,7 @@ from vitruvian.verify._water_vessels import (
 )  # fmt: skip
 from vitruvian.verify._water_vessels import box as driven
 from vitruvian.water import RigidBodies, RigidBody, Tank, WetShape, buoyancy_correction, fill, project, rasterise, step
-from vitruvian.water.depths import heights, skin_depths
+from vitruvian.water.depths import heights, short_parts, skin_depths
 from vitruvian.water.sides import ALL, OPEN, find_sides, piece_levels, sees, uncover
 
 PLACES = [(0.4, 0), (0.4, 2), (1.0, 1), (2.0, 1), (2.0, 3)]  # walls in cells, placings
@@ -199,3 +200,54 @@ def test_still_water_on_both_sides_of_a_wall_presses_by_its_own_level():
     assert np.abs(water.u).max() < 1e-5
     assert np.abs(water.w[:, :, 1:-1][wet[:, :, 1:] & wet[:, :, :-1]]).max() < 1e-5
     assert done.impulses[0, 3] / dt == pytest.approx(-9810.0 * 10.0 * (36.0 - 9.0) / 2.0, rel=0.02)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_vessel_of_few_triangles_has_the_lift_of_what_it_displaces(place):
+    """Held in calm water where its walls and floor lie in several parts of their cells, 0.09 and 0.26 cells thick."""
+    h, size = 1.1 / 24, np.array([0.5, 0.3, 0.2])
+    x, z, wall = [(-1.5, -20.0, 4.0), (0.0, -10.0, 12.0), (-5.8, -30.0, 4.0), (17.1, 20.0, 12.0)][place]
+    middle = 1e-3 * np.array([0.3 * x, x, z])
+    tank = Tank.of_size((1.1, 0.9, 0.8), h, origin=(-0.55, -0.45, -0.5))
+    body = RigidBody("box", *open_box(size, 1e-3 * wall), 1.0, np.eye(3), tuple(middle),
+                     course=lambda t: (middle, np.zeros(3)))  # fmt: skip
+    bodies = RigidBodies([body])
+    start = bodies.start()
+    at, low = points(tank) - middle, np.asarray(body.vertices)[:, 2].min()
+    dry = (np.abs(at[..., :2]) < 0.5 * size[:2] - 0.5e-3 * wall).all(-1)
+    dry &= (at[..., 2] > low + 0.5e-3 * wall) & (at[..., 2] < low + size[2])
+    water = fill(tank, np.where(dry, 5.0 * h, points(tank)[..., 2]), mechanism=bodies, body=start)
+    done = step(tank, water, 0.01, mechanism=bodies, body=start)
+    lift = -9810.0 * size[0] * size[1] * (middle[2] + low)
+    assert done.impulses[0, 5] / 0.01 == pytest.approx(lift, rel=0.01)
+    assert np.abs(done.impulses[0, :3] / 0.01).max() < 1e-3 * lift
+    assert np.abs(done.impulses[0, 3:5] / 0.01).max() < 0.01 * lift
+
+
+def test_a_vessel_let_go_above_its_draught_comes_to_rest():
+    """It heaves less and less, upright and in its place: no energy comes from anywhere."""
+    world = vessel.build({"load": 18.0, "wall": 0.004, "lift": 0.02, "cells": 24})
+    world.start()
+    poses = []
+    for _ in range(60):
+        poses.append(world.observe().poses[0])
+        world.advance(1.0 / 30.0)
+    T = np.array([transform_from_pose(p) for p in poses])
+    first, second = np.ptp(T[:30, 2, 3]), np.ptp(T[30:, 2, 3])
+    assert second < first < 0.04
+    assert T[:, 2, 2].min() > np.cos(np.deg2rad(1.0))
+    assert np.abs(T[:, :2, 3]).max() < 0.005
+
+
+def test_short_parts_make_up_their_triangles():
+    corners = np.random.default_rng(0).normal(size=(4, 3, 3))
+    parts, of = short_parts(corners, 0.4, np.array([True, True, False, True]))
+
+    def areas(c):
+        return 0.5 * np.cross(c[:, 1] - c[:, 0], c[:, 2] - c[:, 0])
+
+    total = np.zeros((4, 3))
+    np.add.at(total, of, areas(parts))
+    assert total == pytest.approx(areas(corners), abs=1e-12)
+    assert (of == 2).sum() == 1
+    assert np.linalg.norm(parts - np.roll(parts, 1, axis=1), axis=2)[of != 2].max() <= 0.4

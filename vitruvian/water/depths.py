@@ -20,6 +20,7 @@ from vitruvian.water.state import WaterState
 Array = np.ndarray
 MARGIN = 3  # cells about a body through which heights are handed on
 CLOSE = 1.5  # cells from the surface within which it is a plane
+LIFT = 1e-4  # cells before a skin from which one looks for cells on its side
 AHEAD = 0.5  # cells before a skin at which one asks, and towards the middle of its triangle
 
 
@@ -41,8 +42,42 @@ def skin_depths(tank: Tank, state: WaterState, b: Boundary, corners: Array, heig
     """
     out = depths(tank, state, corners.reshape(-1, 3)).reshape(-1, 3)
     if height is not None:
-        _corner_depths(state.phi, tank.cell, *_looked(b.sides), b.sides.hidden, height, state.origin, corners, out)
+        skins = corners if b.gathered is None else b.gathered[1]
+        _corner_depths(
+            state.phi,
+            tank.cell,
+            *_looked(b.sides),
+            b.sides.hidden,
+            height,
+            state.origin,
+            b.triangle,
+            skins,
+            corners,
+            out,
+        )
     return out
+
+
+def short_parts(corners: Array, longest: float, which: Array) -> tuple[Array, Array]:
+    """Equal parts of triangles ((n, 3, 3), [m]) with no edge over `longest` [m], shape (m, 3, 3), and the triangle of
+    each, shape (m,); those that `which` (n,) leaves out stay whole.
+    """
+    edge = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    count = np.where(which, np.maximum(np.ceil(edge / longest - 1e-9), 1.0), 1.0).astype(np.int64)
+    if (count == 1).all():
+        return corners, np.arange(len(corners))
+    parts, of = [], []
+    for m in np.unique(count):
+        own = np.flatnonzero(count == m)
+        i, j = (a.ravel() for a in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
+        up, down = i + j < m, i + j < m - 1
+        first = np.stack([np.stack([i + a, j + b], -1)[up] for a, b in ((0, 0), (1, 0), (0, 1))], 1)
+        second = np.stack([np.stack([i + a, j + b], -1)[down] for a, b in ((1, 1), (0, 1), (1, 0))], 1)
+        far = np.concatenate([first, second]) / m  # weights of a triangle's second and third corner
+        weights = np.concatenate([1.0 - far.sum(axis=-1, keepdims=True), far], axis=-1)
+        parts.append(np.einsum("pvc,tcd->tpvd", weights, corners[own]).reshape(-1, 3, 3))
+        of.append(np.repeat(own, m * m))
+    return np.concatenate(parts), np.concatenate(of)
 
 
 def row_depths(tank: Tank, state: WaterState, b: Boundary, height: Array | None) -> Array:
@@ -175,9 +210,50 @@ def _walled(number, point, origin, h):
 
 
 @njit(cache=True)
-def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners, out):
+def _crosses(start, end, corners, origin, h):
+    """Whether the way between two points (index coordinates) goes through a triangle."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    e = np.empty((3, 3))  # from the start to the triangle's corners
+    for v in range(3):
+        for m in range(3):
+            e[v, m] = (corners[v, m] - origin[m]) / h - 0.5 - start[m]
+    # volumes of the way with each edge, and heights of both ends over the plane
+    for m in range(3):
+        n, o = (m + 1) % 3, (m + 2) % 3
+        way = end[m] - start[m]
+        a += way * (e[0, n] * e[1, o] - e[0, o] * e[1, n])
+        b += way * (e[1, n] * e[2, o] - e[1, o] * e[2, n])
+        c += way * (e[2, n] * e[0, o] - e[2, o] * e[0, n])
+        d += e[0, m] * (e[1, n] * e[2, o] - e[1, o] * e[2, n])
+    total = a + b + c
+    if total == 0.0 or (min(a, b, c) < 0.0 and max(a, b, c) > 0.0):
+        return False
+    return 0.0 <= d / total <= 1.0
+
+
+@njit(cache=True)
+def _in_sight(start, end, i, j, k, triangle, skins, origin, h):
+    """Whether the way from a point to the centre of a cell near it, both in index coordinates, meets no skin. Those are
+    looked at that are nearest to a node about the way; i, j, k: of the cell that holds the start."""
+    a, b, c = int(end[0]), int(end[1]), int(end[2])
+    for p in range(max(min(i, a), 0), min(max(i, a) + 2, triangle.shape[0])):
+        for q in range(max(min(j, b), 0), min(max(j, b) + 2, triangle.shape[1])):
+            last = -1
+            for r in range(max(min(k, c), 0), min(max(k, c) + 2, triangle.shape[2])):
+                m = triangle[p, q, r]
+                if m < 0 or m == last:
+                    continue
+                last = m
+                if _crosses(start, end, skins[m], origin, h):
+                    return False
+    return True
+
+
+@njit(cache=True)
+def _corner_depths(phi, h, number, seen, known, hidden, height, origin, triangle, skins, corners, out):
     nx, ny, nz = phi.shape
     x, ask, normal, slope = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    start, end = np.empty(3), np.empty(3)
     for t in range(corners.shape[0]):
         if not (
             _walled(number, corners[t, 0], origin, h)
@@ -204,12 +280,13 @@ def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners,
             way = np.sqrt(way)
             inwards = min(AHEAD * h, 0.5 * way) / (h * max(way, 1e-300))
             for d in range(3):
-                normal_d = normal[d] / size
-                ask[d] = x[d] + inwards * ask[d] + AHEAD * normal_d
+                start[d] = x[d] + inwards * ask[d] + LIFT * normal[d] / size
+                ask[d] = x[d] + inwards * ask[d] + AHEAD * normal[d] / size
             i, j, k = int(np.rint(ask[0])), int(np.rint(ask[1])), int(np.rint(ask[2]))
             if not (0 <= i < nx and 0 <= j < ny and 0 <= k < nz) or number[i, j, k] == FAR:
                 continue
-            # the cell that holds the point if no wall is in it, or else the nearest one that lies before the skin
+            # the cell that holds the point if no wall is in it, or else the nearest one in sight before the skin
+            e, f, g = int(np.rint(start[0])), int(np.rint(start[1])), int(np.rint(start[2]))
             p, q, r = i, j, k
             best = 0.0 if number[i, j, k] < 0 else 1e30
             for a in range(max(i - 1, 0), min(i + 2, nx) if best > 0.0 else 0):
@@ -219,7 +296,8 @@ def _corner_depths(phi, h, number, seen, known, hidden, height, origin, corners,
                         if before <= 0.0 or (number[a, b, c] >= 0 and hidden[number[a, b, c]]):
                             continue
                         d2 = (a - ask[0]) ** 2 + (b - ask[1]) ** 2 + (c - ask[2]) ** 2
-                        if d2 < best:
+                        end[0], end[1], end[2] = a, b, c
+                        if d2 < best and _in_sight(start, end, e, f, g, triangle, skins, origin, h):
                             best = d2
                             p, q, r = a, b, c
             if best > 1e29:

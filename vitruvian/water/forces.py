@@ -8,7 +8,8 @@ pseudo water surface,
 
     f = min(0, -rho A (n . v)) (n . v) n  -  integral over the wet part of rho g d n
 
-The buoyancy is integrated with its moment (a large triangle is deeper at one end, which is what rights a box).
+The buoyancy is integrated with its moment (a large triangle is deeper at one end, which is what rights a box), over
+parts of triangles of at most two cells: the grid feels every wave along a side, and its lift is taken off the mesh's.
 
 `buoyancy_correction` makes the discrete pressure force obey Archimedes exactly: the grid's body displaces a little
 less water than the mesh (2 % for a limb four cells thick), enough to sink a limb of density 0.98. The grid's water
@@ -22,13 +23,14 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from vitruvian.water.depths import heights, row_depths, skin_depths
+from vitruvian.water.depths import heights, row_depths, short_parts, skin_depths
 from vitruvian.water.model import Tank
 from vitruvian.water.pressure import Boundary
 from vitruvian.water.solids import WetSurface, _gathered, gathered
 from vitruvian.water.state import WaterState
 
 Array = np.ndarray
+LONG = 2.0  # cells, of the parts of triangles on which the depth is linear
 FORCES = ("pressure", "velocity")  # the solver's pressure, the documents' formula
 
 
@@ -43,10 +45,12 @@ def pressure_forces(tank: Tank, state: WaterState, boundary: Boundary, skins: Se
         return out
     centre = corners.mean(axis=1)
     height = heights(tank, state, boundary)
-    depth = skin_depths(tank, state, boundary, corners, height)
+    whole = _whole(tank, state, skins, boundary.links)[links]
+    parts, of = short_parts(corners, LONG * tank.cell, whole > 0.0)
+    depth = skin_depths(tank, state, boundary, parts, height)
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
-    out *= _whole(tank, state, skins, boundary.links)[links][:, None]
+    _hydrostatic(parts, of, depth, centre, weight, out)
+    out *= whole[:, None]
     pressure = state.pressure[tuple(boundary.cells.T)] if boundary.row_pressure is None else boundary.row_pressure
     loads = pressure * tank.cell**2 - _grid_loads(tank, state, boundary, skins, height)
     _cell_loads(
@@ -76,15 +80,17 @@ def velocity_forces(
     size = np.linalg.norm(area, axis=1)
     normal = area / np.maximum(size, 1e-300)[:, None]
     height = heights(tank, state, boundary)
-    depth = skin_depths(tank, state, boundary, corners, height)
+    parts, of = short_parts(corners, LONG * tank.cell, _whole(tank, state, skins, boundary.links)[links] > 0.0)
+    depth = skin_depths(tank, state, boundary, parts, height)
     wet = np.empty(len(depth))
     _wet(depth, wet)
+    wet = np.bincount(of, wet) / np.bincount(of)
     along = np.einsum("ij,ij->i", normal, speed - flow)
     # against the motion of surfaces that advance into the water; none on those that retreat
     push = np.minimum(0.0, -tank.density * size * wet * along) * along
     out[:, 3:] += push[:, None] * normal
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
+    _hydrostatic(parts, of, depth, centre, weight, out)
     return out
 
 
@@ -105,10 +111,12 @@ def buoyancy_correction(tank: Tank, state: WaterState, boundary: Boundary, skins
     weight = tank.density * float(np.linalg.norm(tank.gravity))
     links, corners, _ = gathered(boundary, skins)
     height = heights(tank, state, boundary)
-    depth = skin_depths(tank, state, boundary, corners, height)
-    _hydrostatic(corners, links, depth, boundary.origins, weight, out)
+    whole = _whole(tank, state, skins, boundary.links)
+    parts, of = short_parts(corners, LONG * tank.cell, whole[links] > 0.0)
+    depth = skin_depths(tank, state, boundary, parts, height)
+    _hydrostatic(parts, links[of], depth, boundary.origins, weight, out)
     # a skin that leaves the grid is not felt there by either side
-    out *= _whole(tank, state, skins, boundary.links)[:, None]
+    out *= whole[:, None]
     np.add.at(out, boundary.cell_link, -_grid_loads(tank, state, boundary, skins, height)[:, None] * boundary.rows)
     return out
 
