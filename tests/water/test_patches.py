@@ -168,6 +168,37 @@ def test_a_patch_sleeps_in_air_and_wakes_in_water():
     assert body.velocity[0, 2] > -2.0 - 0.1 * 9.81  # slower than in the air
 
 
+def test_calm_water_in_a_closed_tank_stays_calm_about_a_patch():
+    rest = np.array([0.36, 0.36, 0.3])
+    held = replace(plate(position=tuple(rest)), course=lambda t: (rest, np.zeros(3)))
+    mechanism, body, water, patches = patched(Tank((16, 16, 20), H), held, level=0.6)
+    for _ in range(4):
+        water.volume -= 1e-8  # [m^3], so that the level set is shifted a little
+        step(Tank((16, 16, 20), H), water, 1 / 30, mechanism=mechanism, body=body, patches=patches)
+    assert max(np.abs(f).max() for f in (water.u, water.v, water.w)) < 1e-5
+
+
+def test_a_body_in_a_patch_may_not_pass_the_floor():
+    sinking = plate(20000.0, position=(0.36, 0.36, 0.2))
+    mechanism, body, water, patches = patched(tank_of(), sinking)
+
+    def fall():
+        for _ in range(40):
+            step(tank_of(), water, 0.02, mechanism=mechanism, body=body, patches=patches)
+
+    with pytest.raises(InputError, match=r"plate: lies .* beyond the floor"):
+        fall()
+
+
+@pytest.mark.parametrize(
+    "given", [{"links": ["b"]}, {"links": 0}, {"links": [0], "cell": "a"}, {"links": [0], "courant": [0.5]}]
+)
+def test_wrong_links_and_numbers_are_named(given):
+    mechanism, body, _, _ = patched(tank_of(), plate(position=(0.36, 0.36, 0.3)))
+    with pytest.raises(InputError, match="patches: "):
+        cover(tank_of(), mechanism, body, **given)
+
+
 def test_patches_belong_to_the_state():
     def system():
         body = plate(600.0, position=(0.36, 0.36, 0.4), velocity=(0.3, 0.0, -0.5), angular_velocity=(2.0, 1.0, 0.0))

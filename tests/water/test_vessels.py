@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vitruvian.mesh import box, open_box, sphere
+from vitruvian.mesh import box, lathe, open_box, sphere
 from vitruvian.scenes import vessel
 from vitruvian.spatial import exp_so3, transform_from_pose
 from vitruvian.verify._water_vessels import (
@@ -251,3 +251,23 @@ def test_short_parts_make_up_their_triangles():
     assert total == pytest.approx(areas(corners), abs=1e-12)
     assert (of == 2).sum() == 1
     assert np.linalg.norm(parts - np.roll(parts, 1, axis=1), axis=2)[of != 2].max() <= 0.4
+
+
+def test_a_ball_in_a_cup_is_the_same_in_either_order():
+    tank = Tank.of_size((0.96, 0.96, 0.64), 0.04)
+    profile = np.array([[0.0, 0.0], [0.22, 0.0], [0.22, 0.3], [0.2, 0.3], [0.2, 0.02], [0.0, 0.02]])
+    vertices, faces = lathe(profile, sides=24)
+    place = np.array([0.49, 0.47, 0.15])
+    cup = RigidBody("cup", vertices, faces, 1.0, np.eye(3), tuple(place), course=lambda t: (place, np.zeros(3)))
+    ball = RigidBody.solid("ball", *map(np.asarray, sphere(0.07, subdivisions=2)), 500.0, position=(0.49, 0.47, 0.35))
+    offset = points(tank) - place
+    inner = (np.hypot(offset[..., 0], offset[..., 1]) < 0.21) & (offset[..., 2] > 0.01) & (offset[..., 2] < 0.3)
+    forces = []
+    for order in ([cup, ball], [ball, cup]):
+        bodies = RigidBodies(order, tank.gravity)
+        body = bodies.start()
+        phi = points(tank)[..., 2] - np.where(inner, 0.35, 0.25)
+        water = fill(tank, phi, mechanism=bodies, body=body)
+        done = step(tank, water, 0.02, mechanism=bodies, body=body)
+        forces.append(done.impulses[[order.index(cup), order.index(ball)]])
+    assert np.allclose(forces[0], forces[1], atol=1e-6)

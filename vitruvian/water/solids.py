@@ -114,6 +114,9 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
     b.skins, b.gathered = skins, _gathered(skins)
     b.link_x, b.link_y, b.link_z = (np.full(f.shape, -1, np.int32) for f in (b.open_x, b.open_y, b.open_z))
     if there:
+        # where boxes overlap the largest tells: in a small one a wall that goes on beyond it would seem to end
+        largest = sorted(range(len(there)), key=lambda n: -int(np.prod(np.diff(there[n].box, axis=1))))
+        there, on_grid = [there[n] for n in largest], [on_grid[n] for n in largest]
         b.boxes = np.array([np.stack([p.box[:, 0], np.minimum(p.box[:, 1], tank.shape)], axis=1) for p in there])
         b.box = np.stack([b.boxes[:, :, 0].min(axis=0), b.boxes[:, :, 1].max(axis=0)], axis=1)
         found, cuts = [], []
@@ -122,7 +125,7 @@ def rasterise(tank: Tank, state: WaterState, skins: Sequence[WetSurface], origin
             _face_links(psi, triangle, b.gathered[0], box, b.link_x, b.link_y, b.link_z)
             cuts.append(cut)
             found.append(_outside(cut.pieces, b.boxes[:n]))
-        # where boxes overlap, fractions are those of the first, as pieces and lengths are
+        # fractions are those of the first box that holds a cell, as pieces and lengths are
         for placed, cut in zip(reversed(there), reversed(cuts)):
             _copy_fractions(placed, cut, b)
         b.pieces = _all_pieces(found)
