@@ -80,17 +80,15 @@ def velocity_forces(
     size = np.linalg.norm(area, axis=1)
     normal = area / np.maximum(size, 1e-300)[:, None]
     height = heights(tank, state, boundary)
-    parts, of = short_parts(corners, LONG * tank.cell, _whole(tank, state, skins, boundary.links)[links] > 0.0)
-    depth = skin_depths(tank, state, boundary, parts, height)
+    depth = skin_depths(tank, state, boundary, corners, height)
     wet = np.empty(len(depth))
     _wet(depth, wet)
-    wet = np.bincount(of, wet) / np.bincount(of)
     along = np.einsum("ij,ij->i", normal, speed - flow)
     # against the motion of surfaces that advance into the water; none on those that retreat
     push = np.minimum(0.0, -tank.density * size * wet * along) * along
     out[:, 3:] += push[:, None] * normal
     weight = tank.density * float(np.linalg.norm(tank.gravity))
-    _hydrostatic(parts, of, depth, centre, weight, out)
+    _hydrostatic(corners, np.arange(len(corners)), depth, centre, weight, out)
     return out
 
 
